@@ -1,0 +1,4 @@
+local ____exports = {}
+function ____exports.placeholder()
+end
+return ____exports

@@ -1,0 +1,33 @@
+/**
+ * One worker's live view of one upstream: parallel arrays over node numbers 0..n-1, so that a pick
+ * is plain arithmetic over memory. Written by this worker only (balancer and log phases, flush);
+ * read by strategies; lives as long as the worker. Node numbers mean nothing outside the worker:
+ * whatever leaves it is keyed by `ids`.
+ */
+export interface Pool {
+  name: string;
+  n: number;
+  /** Node identity. */
+  ids: string[];
+  /** Effective weight from the last snapshot (base weight before the first). */
+  weight: number[];
+  /** Requests in flight from this worker: exact. */
+  in_flight: number[];
+  /** Requests in flight from the other workers: as of the last flush (≤ ~100 ms old). */
+  others_in_flight: number[];
+  /** Start of this worker's oldest request in flight at the node, monotonic ms; 0 = none. */
+  oldest_start_ms: number[];
+  /** Moving mean of the latency of successes, ms; never 0 (cold nodes have the pool's median). */
+  latency_ms: number[];
+  /** Moving share of successes among this worker's and the pool's tries, 0..1. */
+  success: number[];
+  /** When this worker last picked the node, monotonic ms. */
+  last_pick_ms: number[];
+  /** Most requests in flight over all workers; 0 = no limit. */
+  max_conns: number[];
+  /** Usable nodes of the tier in use: candidates[0 .. candidate_count-1], ascending node numbers. */
+  candidates: number[];
+  candidate_count: number;
+  /** Moves whenever candidates or weights change: a strategy's derived tables are stale then. */
+  version: number;
+}

@@ -1,0 +1,134 @@
+/**
+ * What crosses the shared store, and under which keys. Everything is keyed by node identity,
+ * never by index, so that workers of the old and the new configuration understand each other
+ * during a reload. Times are monotonic milliseconds of this machine: comparable over processes,
+ * untouched by clock steps.
+ *
+ * | key | written by | read by | lives |
+ * |---|---|---|---|
+ * | deltas (list)         | every worker, each flush      | collector         | until read; bounded by DELTAS_MAX |
+ * | worker:<slot>         | its worker, each flush        | every worker      | dead when `at_ms` is older than WORKER_DEAD_MS |
+ * | worker:slots          | a worker taking a new slot    | every worker      | for ever (one number) |
+ * | generation            | collector, each publish       | every worker      | for ever (one number) |
+ * | snapshot:<upstream>   | collector, each publish       | every worker      | over reloads and elections |
+ * | detail:<upstream>     | collector, each publish       | status API        | over reloads and elections |
+ * | windows:<upstream>    | collector, every few seconds  | the next collector | over reloads and elections |
+ * | collector:term, collector:lease:<term> | candidates for collector | every worker | see collector/election.ts |
+ * | errors:<kind>         | every worker                  | status API        | for ever (one number a kind) |
+ */
+
+/** Entries of the `deltas` list past which workers drop the oldest: the collector is not reading. */
+export const DELTAS_MAX = 2048;
+
+/** A worker whose record is older than this is dead: its in-flight counts no longer count. */
+export const WORKER_DEAD_MS = 1500;
+
+/** What happened at one node since the worker's last flush. Absent fields are 0 or empty. */
+export interface NodeDelta {
+  /** Times the node was picked. */
+  picks: number;
+  /** Tries answered, and not with a 5xx. */
+  ok: number;
+  /** Tries answered with a 5xx. */
+  err: number;
+  /** Tries without an answer: refused, reset, timed out. */
+  fail: number;
+  /** Tries ended by the client: nobody's fault, not judged. */
+  aborted: number;
+  /** Sum of the latencies (time to first byte) of the `ok` tries, ms. */
+  sum_ms: number;
+  /** Latencies of the `ok` tries as a sparse histogram: bucket, count, bucket, count, … (core/histogram.ts). */
+  hist: number[];
+  /** Failures without an answer in a row, as this worker saw them last; 0 after any answer. */
+  streak: number;
+}
+
+/** One flush of one worker: upstream → node → what happened. */
+export interface Delta {
+  pid: number;
+  at_ms: number;
+  upstreams: Record<string, Record<string, NodeDelta>>;
+}
+
+/** A worker's sign of life, and its requests in flight: upstream → node → count (zeros left out). */
+export interface WorkerRecord {
+  pid: number;
+  at_ms: number;
+  /** The worker is shutting down and flushes only when a request ends; judge it by its process. */
+  exiting?: boolean;
+  in_flight: Record<string, Record<string, number>>;
+}
+
+/**
+ * up: in rotation. ejected: out until `until_ms`. ramping: back, at a growing share.
+ * down: taken out by the operator.
+ */
+export type NodeState = "up" | "ejected" | "ramping" | "down";
+
+/** What a pick needs to know of one node. */
+export interface SnapshotNode {
+  state: NodeState;
+  /** Effective weight: base × score × ramp; 0 only when the base is 0. */
+  weight: number;
+  /** Mean latency of recent successes, ms; absent when there were none. */
+  latency_ms?: number;
+  /** Share of recent tries that succeeded, 0..1; 1 when there were none. */
+  success: number;
+}
+
+/** Immutable: a reader sees the old one or the new one, whole. */
+export interface Snapshot {
+  generation: number;
+  at_ms: number;
+  /** Node identity → what a pick needs. */
+  nodes: Record<string, SnapshotNode>;
+}
+
+/** What the status API shows of one node, and what the collector takes over from its predecessor. */
+export interface DetailNode extends SnapshotNode {
+  /** Why the node is in its state, in words, with the numbers that caused it. */
+  reason: string;
+  /** When it entered the state, monotonic ms. */
+  since_ms: number;
+  /** When the state ends by itself (ejected, ramping), monotonic ms. */
+  until_ms?: number;
+  /** Ejections in a row: the next cool-down grows with it. */
+  ejections: number;
+  base_weight: number;
+  /** 0.2..1.5 by default, rate limited. */
+  score: number;
+  /** Where the score is heading. */
+  target_score: number;
+  /** When the score last moved, monotonic ms. */
+  score_at_ms: number;
+  /** Share of the upstream's picks in the short window, 0..1. */
+  share: number;
+  in_flight: number;
+  requests_per_s: number;
+  /** Of successes, short window; absent without samples. */
+  p50_ms?: number;
+  p99_ms?: number;
+  /** Of successes, long window. */
+  p99_long_ms?: number;
+  /** Failed tries (5xx or no answer) ÷ judged tries, short window, 0..1. */
+  error_rate: number;
+  /** Since the error rate has been over the threshold, monotonic ms. */
+  error_since_ms?: number;
+  /** Totals since the first sight of the node: never reset by a reload or an election. */
+  picks_total: number;
+  ok_total: number;
+  err_total: number;
+  fail_total: number;
+  aborted_total: number;
+}
+
+export interface Detail {
+  generation: number;
+  at_ms: number;
+  /** pid of the worker that runs the collector. */
+  collector_pid: number;
+  p50_ms?: number;
+  p99_ms?: number;
+  requests_per_s: number;
+  nodes: Record<string, DetailNode>;
+}

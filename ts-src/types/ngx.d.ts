@@ -1,0 +1,119 @@
+/**
+ * Narrow typings for the parts of the ngx API that lua-resty-ax uses. Only files under
+ * ts-src/resty/ax/nginx/ may use them; the rest of the library sees our own wrappers.
+ */
+
+/** One zone declared with lua_shared_dict. Every method is atomic over all workers. */
+interface NgxSharedDict {
+  get(this: NgxSharedDict, key: string): LuaMultiReturn<[string | number | boolean | undefined, number | string | undefined]>;
+  set(this: NgxSharedDict, key: string, value: string | number | boolean | undefined, exptime_s?: number): LuaMultiReturn<[boolean, string | undefined, boolean | undefined]>;
+  safe_set(this: NgxSharedDict, key: string, value: string | number | boolean, exptime_s?: number): LuaMultiReturn<[boolean | undefined, string | undefined]>;
+  safe_add(this: NgxSharedDict, key: string, value: string | number | boolean, exptime_s?: number): LuaMultiReturn<[boolean | undefined, string | undefined]>;
+  incr(this: NgxSharedDict, key: string, value: number, init?: number): LuaMultiReturn<[number | undefined, string | undefined]>;
+  delete(this: NgxSharedDict, key: string): void;
+  rpush(this: NgxSharedDict, key: string, value: string | number): LuaMultiReturn<[number | undefined, string | undefined]>;
+  lpop(this: NgxSharedDict, key: string): LuaMultiReturn<[string | number | undefined, string | undefined]>;
+  llen(this: NgxSharedDict, key: string): LuaMultiReturn<[number | undefined, string | undefined]>;
+  capacity(this: NgxSharedDict): number;
+  free_space(this: NgxSharedDict): number;
+}
+
+/** @noSelf */
+interface NgxTimer {
+  every(delay_s: number, callback: (this: void, premature: boolean) => void): LuaMultiReturn<[number | undefined, string | undefined]>;
+  at(delay_s: number, callback: (this: void, premature: boolean) => void): LuaMultiReturn<[number | undefined, string | undefined]>;
+}
+
+/** @noSelf */
+interface NgxWorker {
+  id(): number | undefined;
+  pid(): number;
+  count(): number;
+  exiting(): boolean;
+}
+
+/** @noSelf */
+interface NgxConfig {
+  prefix(): string;
+  nginx_configure(): string;
+  nginx_version: number;
+  ngx_lua_version: number;
+  subsystem: string;
+}
+
+/** @noSelf */
+interface NgxReq {
+  get_method(): string;
+  get_headers(max?: number): Record<string, string | string[] | undefined>;
+  get_uri_args(max?: number): Record<string, string | true | (string | true)[] | undefined>;
+}
+
+/** @noSelf */
+interface NgxApi {
+  shared: Record<string, NgxSharedDict | undefined>;
+  timer: NgxTimer;
+  worker: NgxWorker;
+  config: NgxConfig;
+  req: NgxReq;
+  var: Record<string, string | undefined>;
+  header: Record<string, string | number | undefined>;
+  status: number;
+  is_subrequest: boolean;
+  ERR: number;
+  WARN: number;
+  NOTICE: number;
+  ERROR: number;
+  log(level: number, ...message: (string | number | boolean | undefined)[]): void;
+  get_phase(): string;
+  exit(status: number): void;
+  say(text: string): void;
+  print(text: string): void;
+  now(): number;
+}
+
+declare const ngx: NgxApi;
+
+declare module "ngx.balancer" {
+  /** @noSelf */
+  interface Balancer {
+    set_current_peer(address: string, port?: number): LuaMultiReturn<[true | undefined, string | undefined]>;
+    set_more_tries(count: number): LuaMultiReturn<[true | undefined, string | undefined]>;
+    get_last_failure(): LuaMultiReturn<["next" | "failed" | "keepalive" | undefined, number | string | undefined]>;
+  }
+  const balancer: Balancer;
+  export = balancer;
+}
+
+declare module "resty.core.base" {
+  /** @noSelf */
+  interface Base {
+    /** The nginx request structure's address as cdata; undefined outside a request. */
+    get_request(): unknown;
+  }
+  const base: Base;
+  export = base;
+}
+
+declare module "resty.core.time" {
+  /** @noSelf */
+  interface Time {
+    monotonic_msec(): number;
+  }
+  const time: Time;
+  export = time;
+}
+
+declare module "cjson.safe" {
+  /** @noSelf */
+  interface Cjson {
+    encode(value: unknown): LuaMultiReturn<[string | undefined, string | undefined]>;
+    decode(text: string): LuaMultiReturn<[unknown, string | undefined]>;
+    encode_sparse_array(convert: boolean, ratio?: number, safe?: number): void;
+    empty_array: unknown;
+    empty_array_mt: LuaMetatable<object>;
+    null: unknown;
+    new(): Cjson;
+  }
+  const cjson: Cjson;
+  export = cjson;
+}

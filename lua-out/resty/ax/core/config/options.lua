@@ -1,0 +1,64 @@
+local ____exports = {}
+local ____rules = require("resty.ax.core.config.rules")
+local checkUpstream = ____rules.checkUpstream
+local ____texts = require("resty.ax.core.config.texts")
+local checkName = ____texts.checkName
+local checkNotEmpty = ____texts.checkNotEmpty
+local ____upstream_options = require("resty.ax.core.config.upstream_options")
+local upstreamFields = ____upstream_options.upstreamFields
+---
+-- @param strategies options of every built-in strategy, by its name
+-- @returns the schema of the whole configuration
+function ____exports.configFields(strategies)
+    return {
+        upstreams = {
+            kind = "map",
+            required = true,
+            non_empty = true,
+            key_doc = "name",
+            key_check = checkName,
+            expected = "a map of upstream names to their options, { backend = {} },",
+            of = {
+                kind = "object",
+                fields = upstreamFields(strategies),
+                check = function(record, raw, path, problems) return checkUpstream(
+                    strategies,
+                    record,
+                    raw,
+                    path,
+                    problems
+                ) end,
+                expected = "a map of options, {} for the defaults,",
+                doc = "One upstream."
+            },
+            doc = "The upstreams to schedule, by the name of their nginx `upstream` block. At least one."
+        },
+        shared_dict = {
+            kind = "string",
+            check = checkName,
+            default = "ax",
+            doc = "Name of the `lua_shared_dict` that the workers share.",
+            reason = "the name in the shipped configuration"
+        },
+        nginx_conf = {kind = "string", check = checkNotEmpty, doc = "Path of nginx.conf, to read `server` lines from. Needed only where it cannot be found from the running process."},
+        flush_interval_ms = {
+            kind = "number",
+            integer = true,
+            min = 20,
+            max = 1000,
+            default = 100,
+            doc = "How often a worker publishes its counters and takes in the other workers' requests in flight.",
+            reason = "counts 0.1 s old still show a pile-up early; the write costs microseconds"
+        },
+        collector_interval_ms = {
+            kind = "number",
+            integer = true,
+            min = 100,
+            max = 5000,
+            default = 500,
+            doc = "How often the collecting worker computes scores, weights and states.",
+            reason = "ten looks in a short window; steps of the weight are rate limited besides"
+        }
+    }
+end
+return ____exports

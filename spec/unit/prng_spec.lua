@@ -1,5 +1,5 @@
 local random = require("resty.ax.core.random")
-describe("random", function()
+describe("seeded random numbers", function()
   it("repeats for equal seeds and differs for neighbouring ones", function()
     local a, b, c = random.newRandom(7), random.newRandom(7), random.newRandom(8)
     local x = random.draw(a)

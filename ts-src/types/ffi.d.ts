@@ -5,7 +5,7 @@ declare module "ffi" {
     cdef(declarations: string): void;
     /** Library symbols; the caller states the signatures it declared with cdef. */
     C: unknown;
-    new (type: string, ...init: unknown[]): unknown;
+    "new"(type: string, ...init: unknown[]): unknown;
     cast(type: string, value: unknown): unknown;
     string(data: unknown, length?: number): string;
     sizeof(type: string): number;

@@ -44,6 +44,8 @@ interface NgxConfig {
 /** @noSelf */
 interface NgxReq {
   get_method(): string;
+  /** Seconds, ms resolution. */
+  start_time(): number;
   get_headers(max?: number): Record<string, string | string[] | undefined>;
   get_uri_args(max?: number): Record<string, string | true | (string | true)[] | undefined>;
 }
@@ -67,7 +69,7 @@ interface NgxApi {
   get_phase(): string;
   exit(status: number): void;
   say(text: string): void;
-  print(text: string): void;
+  print(...text: string[]): void;
   now(): number;
 }
 
@@ -109,11 +111,10 @@ declare module "cjson.safe" {
     encode(value: unknown): LuaMultiReturn<[string | undefined, string | undefined]>;
     decode(text: string): LuaMultiReturn<[unknown, string | undefined]>;
     encode_sparse_array(convert: boolean, ratio?: number, safe?: number): void;
-    empty_array: unknown;
-    empty_array_mt: LuaMetatable<object>;
-    null: unknown;
-    new(): Cjson;
   }
-  const cjson: Cjson;
-  export = cjson;
+  function create(): Cjson;
+  const empty_array_mt: LuaMetatable<object>;
+  /** What JSON's null becomes: a value that is not nil. */
+  const json_null: unknown;
+  export { create as new, empty_array_mt, json_null as null };
 }

@@ -11,6 +11,8 @@ export interface Pool {
   ids: string[];
   /** Effective weight from the last snapshot (base weight before the first). */
   weight: number[];
+  /** Base weight × ramp: for strategies that do not adapt. */
+  static_weight: number[];
   /** Requests in flight from this worker: exact. */
   in_flight: number[];
   /** Requests in flight from the other workers: as of the last flush (≤ ~100 ms old). */
@@ -23,6 +25,8 @@ export interface Pool {
   success: number[];
   /** When this worker last picked the node, monotonic ms. */
   last_pick_ms: number[];
+  /** When this worker last learnt a latency or an outcome of the node, monotonic ms. */
+  last_sample_ms: number[];
   /** Most requests in flight over all workers; 0 = no limit. */
   max_conns: number[];
   /** Usable nodes of the tier in use: candidates[0 .. candidate_count-1], ascending node numbers. */

@@ -70,6 +70,8 @@ export interface SnapshotNode {
   state: NodeState;
   /** Effective weight: base × score × ramp; 0 only when the base is 0. */
   weight: number;
+  /** Base × ramp, for strategies that do not adapt; 0 only when the base is 0. */
+  static_weight: number;
   /** Mean latency of recent successes, ms; absent when there were none. */
   latency_ms?: number;
   /** Share of recent tries that succeeded, 0..1; 1 when there were none. */

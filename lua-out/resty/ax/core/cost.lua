@@ -1,0 +1,57 @@
+local ____exports = {}
+--- A request in flight for longer than this many times the node's latency makes the node suspect.
+local AGE_LIMIT_LATENCIES = 1.5
+--- Stands in for weight 0: such a node costs more than any other, yet stays comparable.
+local MIN_WEIGHT = 1e-9
+--- The expected cost of sending the next request to a node: lower is better.
+-- 
+--     (in_flight + 1) · latency / success³ · max(1, oldest_age / (1.5 · latency)) / weight
+-- 
+-- Least-requests times latency is the "peak EWMA" load of Finagle and tower; here failures enter as
+-- the cube of the success share, because a node that fails fast must never look fast, and the age of
+-- the oldest request in flight tells of a node that hangs before any of its requests has ended.
+-- Weight is the collector's prior: capacity, ramps, the operator's will.
+-- 
+-- @param now_ms monotonic ms
+function ____exports.cost(pool, node, now_ms)
+    local latency_ms = pool.latency_ms[node + 1]
+    local success = pool.success[node + 1]
+    local weight = pool.weight[node + 1]
+    local in_flight = pool.in_flight[node + 1] + pool.others_in_flight[node + 1] + 1
+    local total = in_flight * latency_ms / (success * success * success * (weight > MIN_WEIGHT and weight or MIN_WEIGHT))
+    local oldest_start_ms = pool.oldest_start_ms[node + 1]
+    if oldest_start_ms > 0 then
+        local age = (now_ms - oldest_start_ms) / (AGE_LIMIT_LATENCIES * latency_ms)
+        if age > 1 then
+            total = total * age
+        end
+    end
+    return total
+end
+--- The candidate of the least cost; among equals, the first from `offset` on, so that callers who
+-- move `offset` spread ties evenly.
+-- 
+-- @param count how many entries of `candidates` are valid, at least 1
+-- @param offset 0 .. count-1
+function ____exports.cheapest(pool, candidates, count, offset, now_ms)
+    local node = candidates[offset + 1]
+    local least = ____exports.cost(pool, node, now_ms)
+    do
+        local k = 1
+        while k < count do
+            local at = offset + k
+            if at >= count then
+                at = at - count
+            end
+            local other = candidates[at + 1]
+            local other_cost = ____exports.cost(pool, other, now_ms)
+            if other_cost < least then
+                least = other_cost
+                node = other
+            end
+            k = k + 1
+        end
+    end
+    return node
+end
+return ____exports

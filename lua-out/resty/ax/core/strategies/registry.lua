@@ -1,0 +1,16 @@
+local ____exports = {}
+local ____adaptive = require("resty.ax.core.strategies.adaptive")
+local adaptive = ____adaptive.adaptive
+local ____least_conn = require("resty.ax.core.strategies.least_conn")
+local leastConn = ____least_conn.leastConn
+local ____random = require("resty.ax.core.strategies.random")
+local random = ____random.random
+local ____round_robin = require("resty.ax.core.strategies.round_robin")
+local roundRobin = ____round_robin.roundRobin
+local all = {adaptive, leastConn, random, roundRobin}
+--- Built-in strategies by the name used in the configuration.
+____exports.strategies = {}
+for ____, strategy in ipairs(all) do
+    ____exports.strategies[strategy.name] = strategy
+end
+return ____exports

@@ -1,0 +1,228 @@
+local ____exports = {}
+local ____wire = require("resty.ax.core.wire")
+local DELTAS_MAX = ____wire.DELTAS_MAX
+local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
+local ____counters = require("resty.ax.dataplane.counters")
+local takeDeltas = ____counters.takeDeltas
+local ____upstream = require("resty.ax.dataplane.upstream")
+local applySnapshot = ____upstream.applySnapshot
+--- Slots looked at for a free one: more workers than any gateway runs, old ones during reloads included.
+local SLOTS_MAX = 1024
+local function readRecord(exchange, slot)
+    local text = exchange.store.get("worker:" .. tostring(slot))
+    if type(text) ~= "string" then
+        return nil
+    end
+    local record = exchange.decode(text)
+    if type(record) ~= "table" or record.pid == nil or record.at_ms == nil then
+        return nil
+    end
+    return record
+end
+local function isAlive(exchange, record, now_ms)
+    if record.exiting == true then
+        return exchange.processAlive(record.pid)
+    end
+    return now_ms - record.at_ms < WORKER_DEAD_MS
+end
+--- Finds a slot that is free or whose worker is dead. Two workers may take the same dead slot at once:
+-- `holdsSlot` finds out at the next flush, and one of them moves on.
+local function claimSlot(exchange, text, now_ms)
+    do
+        local slot = 1
+        while slot <= SLOTS_MAX do
+            local record = readRecord(exchange, slot)
+            if record == nil or record.pid == exchange.pid or not isAlive(exchange, record, now_ms) then
+                if record == nil then
+                    exchange.store.remove("worker:" .. tostring(slot))
+                end
+                local ____temp_0
+                if record == nil then
+                    ____temp_0 = exchange.store.add(
+                        "worker:" .. tostring(slot),
+                        text
+                    )
+                else
+                    ____temp_0 = exchange.store.set(
+                        "worker:" .. tostring(slot),
+                        text
+                    )
+                end
+                local won = ____temp_0
+                if won then
+                    exchange.slot = slot
+                    return true
+                end
+            end
+            slot = slot + 1
+        end
+    end
+    return false
+end
+local function holdsSlot(exchange)
+    local ____temp_3 = exchange.slot > 0
+    if ____temp_3 then
+        local ____opt_1 = readRecord(exchange, exchange.slot)
+        ____temp_3 = (____opt_1 and ____opt_1.pid) == exchange.pid
+    end
+    return ____temp_3
+end
+local function inFlightOf(upstreams)
+    local all = {}
+    for ____, upstream in ipairs(upstreams) do
+        local pool = upstream.pool
+        local counts
+        do
+            local node = 0
+            while node < pool.n do
+                if pool.in_flight[node + 1] > 0 then
+                    if counts == nil then
+                        counts = {}
+                        all[pool.name] = counts
+                    end
+                    counts[pool.ids[node + 1]] = pool.in_flight[node + 1]
+                end
+                node = node + 1
+            end
+        end
+    end
+    return all
+end
+--- Tells the others that this worker lives, and what it has in flight.
+local function publishRecord(exchange, upstreams, exiting, now_ms)
+    local record = {
+        pid = exchange.pid,
+        at_ms = now_ms,
+        in_flight = inFlightOf(upstreams)
+    }
+    if exiting then
+        record.exiting = true
+    end
+    local text = exchange.encode(record)
+    if text == nil then
+        return
+    end
+    local ____holdsSlot_result_4
+    if holdsSlot(exchange) then
+        ____holdsSlot_result_4 = exchange.store.set(
+            "worker:" .. tostring(exchange.slot),
+            text
+        )
+    else
+        ____holdsSlot_result_4 = claimSlot(exchange, text, now_ms)
+    end
+    local written = ____holdsSlot_result_4
+    if not written then
+        exchange.onFault("store_full", "no room for this worker's requests in flight: the other workers cannot see them")
+        return
+    end
+    local slots = exchange.store.get("worker:slots")
+    if type(slots) ~= "number" or slots < exchange.slot then
+        exchange.store.set("worker:slots", exchange.slot)
+    end
+end
+local function publishDeltas(exchange, upstreams, now_ms)
+    local changed
+    for ____, upstream in ipairs(upstreams) do
+        local deltas = takeDeltas(upstream.counters, upstream.pool.ids)
+        if deltas ~= nil then
+            if changed == nil then
+                changed = {}
+            end
+            changed[upstream.pool.name] = deltas
+        end
+    end
+    if changed == nil then
+        return
+    end
+    local delta = {pid = exchange.pid, at_ms = now_ms, upstreams = changed}
+    local text = exchange.encode(delta)
+    if text == nil then
+        return
+    end
+    local length = exchange.store.push("deltas", text)
+    if length == nil then
+        exchange.onFault("store_full", "no room for this worker's counters: the last ~100 ms are not counted")
+    elseif length > DELTAS_MAX then
+        exchange.store.pop("deltas")
+    end
+end
+--- Flush, outgoing half. Also in the log phase of a worker that is shutting down and has no timers.
+function ____exports.publish(exchange, upstreams, exiting, now_ms)
+    publishRecord(exchange, upstreams, exiting, now_ms)
+    publishDeltas(exchange, upstreams, now_ms)
+end
+local function addOthers(upstream, counts)
+    local pool = upstream.pool
+    do
+        local node = 0
+        while node < pool.n do
+            local count = counts[pool.ids[node + 1]]
+            if count ~= nil then
+                local ____pool_others_in_flight_5, ____temp_6 = pool.others_in_flight, node + 1
+                ____pool_others_in_flight_5[____temp_6] = ____pool_others_in_flight_5[____temp_6] + count
+            end
+            node = node + 1
+        end
+    end
+end
+--- Takes in the other workers' requests in flight. Dead workers' do not count.
+function ____exports.readOthers(exchange, upstreams, now_ms)
+    for ____, upstream in ipairs(upstreams) do
+        do
+            local node = 0
+            while node < upstream.pool.n do
+                upstream.pool.others_in_flight[node + 1] = 0
+                node = node + 1
+            end
+        end
+    end
+    local slots = exchange.store.get("worker:slots")
+    if type(slots) ~= "number" then
+        return
+    end
+    do
+        local slot = 1
+        while slot <= slots and slot <= SLOTS_MAX do
+            local ____temp_7
+            if slot == exchange.slot then
+                ____temp_7 = nil
+            else
+                ____temp_7 = readRecord(exchange, slot)
+            end
+            local record = ____temp_7
+            if record ~= nil and record.pid ~= exchange.pid and isAlive(exchange, record, now_ms) then
+                for ____, upstream in ipairs(upstreams) do
+                    local counts = record.in_flight[upstream.pool.name]
+                    if counts ~= nil then
+                        addOthers(upstream, counts)
+                    end
+                end
+            end
+            slot = slot + 1
+        end
+    end
+end
+local function isSnapshot(value)
+    if type(value) ~= "table" or value == nil then
+        return false
+    end
+    local snapshot = value
+    return type(snapshot.generation) == "number" and type(snapshot.nodes) == "table"
+end
+--- Takes over every snapshot that has moved since the last call.
+function ____exports.readSnapshots(exchange, upstreams, now_ms)
+    for ____, upstream in ipairs(upstreams) do
+        local text = exchange.store.get("snapshot:" .. upstream.pool.name)
+        if type(text) == "string" and text ~= upstream.snapshot_text then
+            upstream.snapshot_text = text
+            local snapshot = exchange.decode(text)
+            if isSnapshot(snapshot) then
+                applySnapshot(upstream, snapshot, now_ms)
+            else
+                exchange.onFault("store_corrupt", ("snapshot:" .. upstream.pool.name) .. " is not a snapshot; kept the one before")
+            end
+        end
+    end
+end
+return ____exports

@@ -1,0 +1,74 @@
+local ____exports = {}
+local ____counters = require("resty.ax.dataplane.counters")
+local countOutcome = ____counters.countOutcome
+local ____upstream = require("resty.ax.dataplane.upstream")
+local floorLatency = ____upstream.floorLatency
+local floorSuccess = ____upstream.floorSuccess
+local hold = ____upstream.hold
+--- Time constant of the moving means: at 1 s, a change shows within a second whatever the rate.
+local DECAY_MS = 1000
+--- One latency counts at least this much: many answers within one clock tick must not count for nothing.
+local LATENCY_GAIN = 0.01
+--- One failure lowers the success share by at least this much: bad news must travel fast.
+local FAILURE_GAIN = 0.2
+--- One success raises it by at least this much of what is missing.
+local SUCCESS_GAIN = 0.005
+--- How long this worker keeps out a node that fails in a row: long enough for the collector's ruling
+-- (one flush and one collector interval) to arrive.
+local HOLD_MS = 1500
+local function gain(upstream, node, now_ms)
+    local elapsed_ms = now_ms - upstream.pool.last_sample_ms[node + 1]
+    upstream.pool.last_sample_ms[node + 1] = now_ms
+    return elapsed_ms / (elapsed_ms + DECAY_MS)
+end
+local function learnSuccess(upstream, node, latency_ms, now_ms)
+    local pool = upstream.pool
+    local share = gain(upstream, node, now_ms)
+    local latency_share = math.max(share, LATENCY_GAIN)
+    pool.latency_ms[node + 1] = floorLatency(pool.latency_ms[node + 1] + latency_share * (latency_ms - pool.latency_ms[node + 1]))
+    local success_share = math.max(share, SUCCESS_GAIN)
+    pool.success[node + 1] = pool.success[node + 1] + success_share * (1 - pool.success[node + 1])
+end
+--- A try failed: lower the node's success share at once. Also called at a retry, before the log phase
+-- has the details, so that the next pick already knows.
+-- 
+-- @param answered it answered with a 5xx (else: refused, reset, timed out)
+function ____exports.learnFailure(upstream, node, answered, now_ms)
+    local pool = upstream.pool
+    local share = gain(upstream, node, now_ms)
+    local failure_share = share > FAILURE_GAIN and share or FAILURE_GAIN
+    pool.success[node + 1] = floorSuccess(pool.success[node + 1] * (1 - failure_share))
+    local counters = upstream.counters
+    if answered then
+        counters.streak[node + 1] = 0
+        return
+    end
+    local ____counters_streak_0, ____temp_1 = counters.streak, node + 1
+    ____counters_streak_0[____temp_1] = ____counters_streak_0[____temp_1] + 1
+    local max_fails = upstream.config.nodes[node + 1].max_fails
+    if max_fails > 0 and counters.streak[node + 1] >= max_fails then
+        hold(upstream, node, now_ms + HOLD_MS)
+    end
+end
+--- Accounts one ended try.
+-- 
+-- @param latency_ms time to first byte; read for Outcome.Ok only
+-- @param live whether the live measurements still have to learn of it (a failed try before a retry has been learnt)
+function ____exports.accountTry(upstream, node, outcome, latency_ms, live, now_ms)
+    countOutcome(upstream.counters, node, outcome, latency_ms)
+    if outcome == 0 then
+        upstream.counters.streak[node + 1] = 0
+        if live then
+            learnSuccess(upstream, node, latency_ms, now_ms)
+        end
+    elseif outcome == 1 then
+        if live then
+            ____exports.learnFailure(upstream, node, true, now_ms)
+        else
+            upstream.counters.streak[node + 1] = 0
+        end
+    elseif outcome == 2 and live then
+        ____exports.learnFailure(upstream, node, false, now_ms)
+    end
+end
+return ____exports

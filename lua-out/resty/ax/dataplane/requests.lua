@@ -1,0 +1,77 @@
+local ____exports = {}
+--- Free records kept at most: a burst must not hold its memory for ever.
+local FREE_MAX = 4096
+--- Tries remembered at most; later ones overwrite the last: nginx has been seen past 100 tries.
+____exports.TRIES_MAX = 64
+function ____exports.newRequestTable()
+    return {by_key = {}, free = {}, free_count = 0, live = 0}
+end
+--- A record with no request: the head of a node's list, or a fresh one to use.
+function ____exports.newRequestRecord()
+    return {
+        key = 0,
+        born = 0,
+        upstream = nil,
+        node = -1,
+        start_ms = 0,
+        subrequest = false,
+        prev = nil,
+        next = nil,
+        tries = 0,
+        try_upstream = {},
+        try_node = {},
+        try_learnt = {}
+    }
+end
+--- Takes a record for a request that has none yet.
+function ____exports.openRequest(____table, key, born, subrequest)
+    local record
+    if ____table.free_count > 0 then
+        ____table.free_count = ____table.free_count - 1
+        record = ____table.free[____table.free_count + 1]
+    else
+        record = ____exports.newRequestRecord()
+    end
+    record.key = key
+    record.born = born
+    record.subrequest = subrequest
+    record.tries = 0
+    record.node = -1
+    ____table.by_key[key] = record
+    ____table.live = ____table.live + 1
+    return record
+end
+--- Gives the record back. The try in flight must have been ended.
+function ____exports.closeRequest(____table, record)
+    ____table.by_key[record.key] = nil
+    ____table.live = ____table.live - 1
+    record.key = 0
+    record.upstream = nil
+    if ____table.free_count < FREE_MAX then
+        ____table.free[____table.free_count + 1] = record
+        ____table.free_count = ____table.free_count + 1
+    end
+end
+--- Remembers that the request goes to a node now.
+function ____exports.addTry(record, upstream, node)
+    local at = record.tries < ____exports.TRIES_MAX and record.tries or ____exports.TRIES_MAX - 1
+    record.try_upstream[at + 1] = upstream
+    record.try_node[at + 1] = node
+    record.try_learnt[at + 1] = false
+    record.tries = at + 1
+end
+--- Whether the request was already sent to this node.
+function ____exports.wasTried(record, upstream, node)
+    local tries = record.tries
+    do
+        local k = 0
+        while k < tries do
+            if record.try_node[k + 1] == node and record.try_upstream[k + 1] == upstream then
+                return true
+            end
+            k = k + 1
+        end
+    end
+    return false
+end
+return ____exports

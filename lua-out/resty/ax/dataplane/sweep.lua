@@ -1,0 +1,42 @@
+local ____exports = {}
+local ____in_flight = require("resty.ax.dataplane.in_flight")
+local endTry = ____in_flight.endTry
+local ____requests = require("resty.ax.dataplane.requests")
+local closeRequest = ____requests.closeRequest
+--- nginx's default proxy_read_timeout: a try without news for longer is over in all likelihood.
+local LOST_AFTER_MS = 60000
+--- Picks without one log() call that make its absence certain.
+local PICKS_WITHOUT_LOG = 200
+local function isLost(record, now_ms)
+    local upstream = record.upstream
+    if upstream == nil or now_ms - record.start_ms < LOST_AFTER_MS then
+        return false
+    end
+    return record.subrequest or not upstream.log_seen
+end
+--- Ends the tries of requests that were lost. Timer phase, every few seconds.
+function ____exports.sweep(____table, now_ms)
+    if ____table.live == 0 then
+        return 0
+    end
+    local lost = {}
+    for ____, record in pairs(____table.by_key) do
+        if record ~= nil and isLost(record, now_ms) then
+            lost[#lost + 1] = record
+        end
+    end
+    for ____, record in ipairs(lost) do
+        endTry(record)
+        closeRequest(____table, record)
+    end
+    return #lost
+end
+---
+-- @returns why nothing is learnt of the upstream's nodes, or undefined when all is well
+function ____exports.missingLog(upstream)
+    if upstream.log_seen or upstream.picks_total < PICKS_WITHOUT_LOG then
+        return nil
+    end
+    return ((((("log() has not run for any of " .. tostring(upstream.picks_total)) .. " requests to upstream \"") .. upstream.config.name) .. "\": ") .. "add log_by_lua_block { require(\"resty.ax\").log() } at http level, and to every server or location that has a ") .. "log_by_lua of its own; for subrequests also log_subrequest on"
+end
+return ____exports

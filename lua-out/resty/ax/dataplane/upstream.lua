@@ -1,0 +1,252 @@
+-- Lua Library inline imports
+local function __TS__ArraySort(self, compareFn)
+    if compareFn ~= nil then
+        table.sort(
+            self,
+            function(a, b) return compareFn(nil, a, b) < 0 end
+        )
+    else
+        table.sort(self)
+    end
+    return self
+end
+-- End of Lua Library inline imports
+local ____exports = {}
+local newListHead, newPool, isUsable, collect, COLD_LATENCY_MS
+local ____random = require("resty.ax.core.random")
+local newRandom = ____random.newRandom
+local ____counters = require("resty.ax.dataplane.counters")
+local newCounters = ____counters.newCounters
+local ____requests = require("resty.ax.dataplane.requests")
+local newRequestRecord = ____requests.newRequestRecord
+function newListHead()
+    local head = newRequestRecord()
+    head.prev = head
+    head.next = head
+    return head
+end
+function newPool(config)
+    local n = #config.nodes
+    local pool = {
+        name = config.name,
+        n = n,
+        ids = {},
+        weight = {},
+        static_weight = {},
+        in_flight = {},
+        others_in_flight = {},
+        oldest_start_ms = {},
+        latency_ms = {},
+        success = {},
+        last_pick_ms = {},
+        last_sample_ms = {},
+        max_conns = {},
+        candidates = {},
+        candidate_count = 0,
+        version = 0
+    }
+    do
+        local node = 0
+        while node < n do
+            local given = config.nodes[node + 1]
+            pool.ids[node + 1] = given.id
+            pool.weight[node + 1] = given.weight
+            pool.static_weight[node + 1] = given.weight
+            pool.in_flight[node + 1] = 0
+            pool.others_in_flight[node + 1] = 0
+            pool.oldest_start_ms[node + 1] = 0
+            pool.latency_ms[node + 1] = COLD_LATENCY_MS
+            pool.success[node + 1] = 1
+            pool.last_pick_ms[node + 1] = 0
+            pool.last_sample_ms[node + 1] = 0
+            pool.max_conns[node + 1] = given.max_conns
+            node = node + 1
+        end
+    end
+    return pool
+end
+function isUsable(upstream, node)
+    local state = upstream.state[node + 1]
+    return (state == "up" or state == "ramping") and upstream.held_until_ms[node + 1] == 0
+end
+function collect(upstream, backup, any_state)
+    local pool = upstream.pool
+    local count = 0
+    do
+        local node = 0
+        while node < pool.n do
+            local given = upstream.config.nodes[node + 1]
+            local ____temp_1 = given.backup == backup
+            if ____temp_1 then
+                local ____any_state_0
+                if any_state then
+                    ____any_state_0 = not given.down
+                else
+                    ____any_state_0 = isUsable(upstream, node)
+                end
+                ____temp_1 = ____any_state_0
+            end
+            if ____temp_1 then
+                pool.candidates[count + 1] = node
+                count = count + 1
+            end
+            node = node + 1
+        end
+    end
+    return count
+end
+--- Decides the tier in use: usable primaries, else usable backups, else (panic) every node that the
+-- operator did not take down, since a try at a bad node beats an error.
+function ____exports.rebuildCandidates(upstream)
+    local pool = upstream.pool
+    local count = collect(upstream, false, false)
+    if count == 0 then
+        count = collect(upstream, true, false)
+    end
+    upstream.panic = count == 0
+    if count == 0 then
+        count = collect(upstream, false, true)
+    end
+    if count == 0 then
+        count = collect(upstream, true, true)
+    end
+    pool.candidate_count = count
+    pool.version = pool.version + 1
+end
+--- nginx measures in whole milliseconds: below half of one, nothing is known but "fast".
+function ____exports.floorLatency(latency_ms)
+    local floored = math.max(latency_ms, 0.5)
+    return floored
+end
+--- Never 0: a node that always fails must stay comparable, and be able to recover.
+function ____exports.floorSuccess(success)
+    local floored = math.max(success, 0.05)
+    return floored
+end
+COLD_LATENCY_MS = 5
+--- Own samples older than this yield to the snapshot's: the other workers know better by then.
+local OWN_SAMPLE_FRESH_MS = 3000
+---
+-- @param strategy built-in, or the user's module
+-- @param seed differs between workers
+function ____exports.newUpstream(config, strategy, custom, seed)
+    local pool = newPool(config)
+    local upstream = {
+        config = config,
+        pool = pool,
+        counters = newCounters(pool.n),
+        strategy = strategy,
+        strategy_state = nil,
+        strategy_is_custom = custom,
+        request = {now_ms = 0, tries = 0},
+        flights = {},
+        state = {},
+        held_until_ms = {},
+        held_count = 0,
+        limited = false,
+        scratch = {},
+        panic = false,
+        snapshot_text = nil,
+        snapshot_generation = 0,
+        snapshot_at_ms = 0,
+        log_seen = false,
+        picks_total = 0
+    }
+    do
+        local node = 0
+        while node < pool.n do
+            upstream.flights[node + 1] = newListHead()
+            upstream.state[node + 1] = config.nodes[node + 1].down and "down" or "up"
+            upstream.held_until_ms[node + 1] = 0
+            if config.nodes[node + 1].max_conns > 0 then
+                upstream.limited = true
+            end
+            node = node + 1
+        end
+    end
+    ____exports.rebuildCandidates(upstream)
+    upstream.strategy_state = strategy.create(
+        pool,
+        config.strategy_options,
+        newRandom(seed)
+    )
+    return upstream
+end
+--- Keeps a node out of this worker's picks for a while, ahead of the collector's ruling.
+function ____exports.hold(upstream, node, until_ms)
+    if upstream.held_until_ms[node + 1] == 0 then
+        upstream.held_count = upstream.held_count + 1
+    end
+    upstream.held_until_ms[node + 1] = until_ms
+    ____exports.rebuildCandidates(upstream)
+end
+--- Lets go of holds that are over. Flush.
+function ____exports.releaseHolds(upstream, now_ms)
+    if upstream.held_count == 0 then
+        return
+    end
+    local held = 0
+    local changed = false
+    do
+        local node = 0
+        while node < upstream.pool.n do
+            if upstream.held_until_ms[node + 1] > 0 then
+                if now_ms >= upstream.held_until_ms[node + 1] then
+                    upstream.held_until_ms[node + 1] = 0
+                    changed = true
+                else
+                    held = held + 1
+                end
+            end
+            node = node + 1
+        end
+    end
+    upstream.held_count = held
+    if changed then
+        ____exports.rebuildCandidates(upstream)
+    end
+end
+local function medianLatency(snapshot)
+    local known = {}
+    for ____, node in pairs(snapshot.nodes) do
+        if node.latency_ms ~= nil then
+            known[#known + 1] = node.latency_ms
+        end
+    end
+    if #known == 0 then
+        return COLD_LATENCY_MS
+    end
+    __TS__ArraySort(
+        known,
+        function(____, a, b) return a - b end
+    )
+    return known[math.floor(#known / 2) + 1]
+end
+--- Takes over a snapshot: states and weights always, measurements where this worker has no fresh ones of its own.
+function ____exports.applySnapshot(upstream, snapshot, now_ms)
+    local pool = upstream.pool
+    local median_ms = medianLatency(snapshot)
+    do
+        local node = 0
+        while node < pool.n do
+            local given = snapshot.nodes[pool.ids[node + 1]]
+            if given ~= nil then
+                if upstream.state[node + 1] ~= given.state and given.state == "ramping" then
+                    upstream.counters.streak[node + 1] = 0
+                end
+                upstream.state[node + 1] = upstream.config.nodes[node + 1].down and "down" or given.state
+                pool.weight[node + 1] = given.weight
+                pool.static_weight[node + 1] = given.static_weight
+                if now_ms - pool.last_sample_ms[node + 1] > OWN_SAMPLE_FRESH_MS then
+                    pool.latency_ms[node + 1] = ____exports.floorLatency(given.latency_ms or median_ms)
+                    pool.success[node + 1] = ____exports.floorSuccess(given.success)
+                end
+            end
+            node = node + 1
+        end
+    end
+    upstream.snapshot_generation = snapshot.generation
+    upstream.snapshot_at_ms = snapshot.at_ms
+    ____exports.rebuildCandidates(upstream)
+end
+return ____exports

@@ -1,0 +1,148 @@
+local ____exports = {}
+local ____wire = require("resty.ax.core.wire")
+local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
+--- Data older than this is called stale: several collector intervals, or an election, went by.
+local STALE_MS = 5000
+local function decodeObject(deps, key)
+    local text = deps.store.get(key)
+    if type(text) ~= "string" then
+        return nil
+    end
+    local value = deps.decode(text)
+    return type(value) == "table" and value or nil
+end
+--- Four decimals are more than any of these figures means.
+local function rounded(value)
+    return math.floor(value * 10000 + 0.5) / 10000
+end
+local function seconds(from_ms, to_ms)
+    return math.floor(to_ms - from_ms) / 1000
+end
+local function withoutData(given)
+    return {
+        id = given.id,
+        address = given.port == 0 and given.host or (given.host .. ":") .. tostring(given.port),
+        state = given.down and "down" or "up",
+        reason = given.down and "down in the configuration" or "no data yet: the collector has not reported on this node",
+        backup = given.backup,
+        base_weight = given.weight,
+        effective_weight = given.weight,
+        max_conns = given.max_conns,
+        max_fails = given.max_fails,
+        fail_timeout_s = given.fail_timeout_s,
+        labels = given.labels,
+        totals = {
+            picks = 0,
+            ok = 0,
+            err = 0,
+            fail = 0,
+            aborted = 0
+        }
+    }
+end
+local function withData(given, node, now_ms)
+    local status = withoutData(given)
+    status.state = node.state
+    status.reason = node.reason
+    status.since_s = seconds(node.since_ms, now_ms)
+    if node.until_ms ~= nil then
+        status.until_s = seconds(now_ms, node.until_ms)
+    end
+    status.effective_weight = rounded(node.weight)
+    status.score = rounded(node.score)
+    status.target_score = rounded(node.target_score)
+    status.share = rounded(node.share)
+    status.in_flight = node.in_flight
+    status.requests_per_s = node.requests_per_s
+    status.p50_ms = node.p50_ms
+    status.p99_ms = node.p99_ms
+    status.p99_long_ms = node.p99_long_ms
+    status.latency_ms = node.latency_ms
+    status.error_rate = rounded(node.error_rate)
+    status.ejections = node.ejections
+    status.totals = {
+        picks = node.picks_total,
+        ok = node.ok_total,
+        err = node.err_total,
+        fail = node.fail_total,
+        aborted = node.aborted_total
+    }
+    return status
+end
+--- One upstream, all its configured nodes in the order of the configuration.
+function ____exports.upstreamStatus(deps, config, now_ms)
+    local detail = decodeObject(deps, "detail:" .. config.name)
+    local status = {
+        name = config.name,
+        strategy = config.strategy_module or config.strategy,
+        nodes_from = config.nodes_from,
+        generation = detail and detail.generation or 0,
+        warnings = {},
+        nodes = {}
+    }
+    if detail == nil then
+        local ____status_warnings_2 = status.warnings
+        ____status_warnings_2[#____status_warnings_2 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"
+    else
+        status.data_age_ms = now_ms - detail.at_ms
+        status.collector_pid = detail.collector_pid
+        status.requests_per_s = detail.requests_per_s
+        status.p50_ms = detail.p50_ms
+        status.p99_ms = detail.p99_ms
+        if status.data_age_ms > STALE_MS then
+            local ____status_warnings_3 = status.warnings
+            ____status_warnings_3[#____status_warnings_3 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"
+        end
+    end
+    for ____, given in ipairs(config.nodes) do
+        local node = detail and detail.nodes[given.id]
+        local ____status_nodes_6 = status.nodes
+        ____status_nodes_6[#____status_nodes_6 + 1] = node == nil and withoutData(given) or withData(given, node, now_ms)
+    end
+    status.warnings = deps.array(status.warnings)
+    return status
+end
+local function total(record)
+    local sum = 0
+    for ____, nodes in pairs(record.in_flight) do
+        for ____, count in pairs(nodes) do
+            sum = sum + count
+        end
+    end
+    return sum
+end
+--- The live workers, those of an older configuration that still serve requests included.
+function ____exports.workerStatus(deps, now_ms)
+    local workers = {}
+    local slots = deps.store.get("worker:slots")
+    do
+        local slot = 1
+        while type(slots) == "number" and slot <= slots do
+            local record = decodeObject(
+                deps,
+                "worker:" .. tostring(slot)
+            )
+            if record ~= nil then
+                local exiting = record.exiting == true
+                local ____exiting_7
+                if exiting then
+                    ____exiting_7 = deps.processAlive(record.pid)
+                else
+                    ____exiting_7 = now_ms - record.at_ms < WORKER_DEAD_MS
+                end
+                local alive = ____exiting_7
+                if alive then
+                    workers[#workers + 1] = {
+                        pid = record.pid,
+                        age_ms = now_ms - record.at_ms,
+                        exiting = exiting,
+                        in_flight = total(record)
+                    }
+                end
+            end
+            slot = slot + 1
+        end
+    end
+    return deps.array(workers)
+end
+return ____exports

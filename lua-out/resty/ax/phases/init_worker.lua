@@ -1,0 +1,245 @@
+-- Lua Library inline imports
+local function __TS__ObjectAssign(target, ...)
+    local sources = {...}
+    for i = 1, #sources do
+        local source = sources[i]
+        if type(source) == "table" then
+            for key in pairs(source) do
+                target[key] = source[key]
+            end
+        end
+    end
+    return target
+end
+-- End of Lua Library inline imports
+local ____exports = {}
+local ____collector = require("resty.ax.collector.collector")
+local newCollector = ____collector.newCollector
+local tick = ____collector.tick
+local ____election = require("resty.ax.collector.election")
+local isElected = ____election.isElected
+local newCandidate = ____election.newCandidate
+local resign = ____election.resign
+local ____registry = require("resty.ax.core.strategies.registry")
+local strategies = ____registry.strategies
+local ____exchange = require("resty.ax.dataplane.exchange")
+local publish = ____exchange.publish
+local readOthers = ____exchange.readOthers
+local readSnapshots = ____exchange.readSnapshots
+local ____requests = require("resty.ax.dataplane.requests")
+local newRequestTable = ____requests.newRequestTable
+local ____sweep = require("resty.ax.dataplane.sweep")
+local missingLog = ____sweep.missingLog
+local sweep = ____sweep.sweep
+local ____upstream = require("resty.ax.dataplane.upstream")
+local newUpstream = ____upstream.newUpstream
+local releaseHolds = ____upstream.releaseHolds
+local ____worker = require("resty.ax.dataplane.worker")
+local process = ____worker.process
+local ____clock = require("resty.ax.nginx.clock")
+local nowMs = ____clock.nowMs
+local ____json = require("resty.ax.nginx.json")
+local decode = ____json.decode
+local encode = ____json.encode
+local ____log = require("resty.ax.nginx.log")
+local logError = ____log.logError
+local ____process = require("resty.ax.nginx.process")
+local processAlive = ____process.processAlive
+local workerPid = ____process.workerPid
+local ____timer = require("resty.ax.nginx.timer")
+local every = ____timer.every
+local ____faults = require("resty.ax.observe.faults")
+local newFaults = ____faults.newFaults
+local sendFaults = ____faults.sendFaults
+local ____faults = require("resty.ax.phases.faults")
+local fault = ____faults.fault
+local SWEEP_EVERY_MS = 5000
+local function decodeOrNothing(text)
+    local value = decode(text)
+    return value
+end
+local function newWorkerUpstream(config, prepared, seed)
+    local custom = prepared.custom[config.name]
+    if custom == nil then
+        return newUpstream(config, strategies[config.strategy], false, seed)
+    end
+    local ok, made = pcall(
+        newUpstream,
+        config,
+        custom,
+        true,
+        seed
+    )
+    if ok then
+        return made
+    end
+    fault(
+        "strategy",
+        (((("strategy_module \"" .. tostring(config.strategy_module)) .. "\" of upstream \"") .. config.name) .. "\": create: ") .. tostring(made),
+        nowMs()
+    )
+    return newUpstream(
+        __TS__ObjectAssign({}, config, {strategy_options = {}}),
+        __TS__ObjectAssign(
+            {},
+            custom,
+            {create = function() return nil end}
+        ),
+        true,
+        seed
+    )
+end
+local function newWorker(prepared)
+    local pid = workerPid()
+    local config = prepared.config
+    local worker = {
+        config = config,
+        store = prepared.store,
+        by_name = {},
+        upstreams = {},
+        requests = newRequestTable(),
+        exchange = {
+            store = prepared.store,
+            pid = pid,
+            slot = 0,
+            encode = encode,
+            decode = decodeOrNothing,
+            processAlive = processAlive,
+            onFault = function(code, message)
+                fault(
+                    code,
+                    message,
+                    nowMs()
+                )
+            end
+        },
+        candidate = newCandidate(prepared.store, pid),
+        collector = nil,
+        collected_at_ms = 0,
+        swept_at_ms = 0,
+        faults = process.faults or newFaults(logError)
+    }
+    for name, upstream in pairs(config.upstreams) do
+        local made = newWorkerUpstream(upstream, prepared, pid * 7919 + #worker.upstreams)
+        worker.by_name[name] = made
+        local ____worker_upstreams_0 = worker.upstreams
+        ____worker_upstreams_0[#____worker_upstreams_0 + 1] = made
+    end
+    return worker
+end
+local function collect(worker, now_ms)
+    if not isElected(worker.candidate, now_ms) then
+        worker.collector = nil
+        return
+    end
+    if worker.collector ~= nil and now_ms - worker.collected_at_ms < worker.config.collector_interval_ms then
+        return
+    end
+    if worker.collector == nil then
+        worker.collector = newCollector(
+            worker.config,
+            {
+                store = worker.store,
+                encode = encode,
+                decode = decodeOrNothing,
+                pid = worker.exchange.pid,
+                processAlive = processAlive,
+                onWarning = function(kind, message)
+                    fault(
+                        kind,
+                        message,
+                        nowMs()
+                    )
+                end
+            }
+        )
+    end
+    worker.collected_at_ms = now_ms
+    tick(worker.collector, now_ms)
+end
+local function receive(worker, now_ms)
+    readOthers(worker.exchange, worker.upstreams, now_ms)
+    readSnapshots(worker.exchange, worker.upstreams, now_ms)
+    for ____, upstream in ipairs(worker.upstreams) do
+        releaseHolds(upstream, now_ms)
+    end
+end
+local function housekeep(worker, now_ms)
+    sendFaults(worker.faults, worker.store, encode)
+    if now_ms - worker.swept_at_ms < SWEEP_EVERY_MS then
+        return
+    end
+    worker.swept_at_ms = now_ms
+    sweep(worker.requests, now_ms)
+    for ____, upstream in ipairs(worker.upstreams) do
+        local missing = missingLog(upstream)
+        if missing ~= nil then
+            fault("log_missing", missing, now_ms)
+        end
+    end
+end
+local function send(worker, now_ms)
+    publish(worker.exchange, worker.upstreams, false, now_ms)
+end
+local function leave(worker, now_ms)
+    publish(worker.exchange, worker.upstreams, true, now_ms)
+    resign(worker.candidate)
+end
+--- Every step on its own: one that throws must not take the others along.
+local function onTimer(exiting)
+    local worker = process.worker
+    if worker == nil then
+        return
+    end
+    local now_ms = nowMs()
+    local steps = exiting and ({leave}) or ({send, receive, collect, housekeep})
+    for ____, step in ipairs(steps) do
+        local ok, err = pcall(step, worker, now_ms)
+        if not ok then
+            fault(
+                step == collect and "collector" or "flush",
+                tostring(err),
+                now_ms
+            )
+        end
+    end
+end
+--- Sets up this worker: its view of the upstreams, informed at once by the last snapshot (after a
+-- reload the first pick already knows what was known before), and its timer.
+-- 
+-- init_worker_by_lua phase.
+function ____exports.initWorker()
+    local prepared = process.prepared
+    if prepared == nil then
+        fault(
+            "not_initialised",
+            "init_worker(): init() has not run: add it to init_by_lua_block",
+            nowMs()
+        )
+        return
+    end
+    local worker = newWorker(prepared)
+    process.faults = worker.faults
+    process.worker = worker
+    local ok, err = pcall(
+        receive,
+        worker,
+        nowMs()
+    )
+    if not ok then
+        fault(
+            "flush",
+            tostring(err),
+            nowMs()
+        )
+    end
+    local refused = every(worker.config.flush_interval_ms, onTimer)
+    if refused ~= nil then
+        fault(
+            "flush",
+            "nginx refused the flush timer: " .. refused,
+            nowMs()
+        )
+    end
+end
+return ____exports

@@ -1,0 +1,132 @@
+local ____exports = {}
+local ____tries = require("resty.ax.core.tries")
+local matchTries = ____tries.matchTries
+local splitTries = ____tries.splitTries
+local ____exchange = require("resty.ax.dataplane.exchange")
+local publish = ____exchange.publish
+local ____in_flight = require("resty.ax.dataplane.in_flight")
+local endTry = ____in_flight.endTry
+local ____outcome = require("resty.ax.dataplane.outcome")
+local accountTry = ____outcome.accountTry
+local ____requests = require("resty.ax.dataplane.requests")
+local closeRequest = ____requests.closeRequest
+local ____worker = require("resty.ax.dataplane.worker")
+local process = ____worker.process
+local ____clock = require("resty.ax.nginx.clock")
+local nowMs = ____clock.nowMs
+local ____process = require("resty.ax.nginx.process")
+local workerExiting = ____process.workerExiting
+local ____request = require("resty.ax.nginx.request")
+local requestBorn = ____request.requestBorn
+local requestKey = ____request.requestKey
+local variable = ____request.variable
+local ____faults = require("resty.ax.phases.faults")
+local fault = ____faults.fault
+---
+-- @param status of the try, from $upstream_status
+-- @param header_time of the try, from $upstream_header_time: "-" when no answer came
+local function outcomeOf(status, header_time)
+    if status == nil or status == "-" or status == "" then
+        return 3
+    end
+    local code = tonumber(status)
+    if header_time == nil or tonumber(header_time) == nil then
+        return code == 499 and 3 or 2
+    end
+    return code ~= nil and code >= 500 and 1 or 0
+end
+local function latencyOf(header_time)
+    local ____temp_0
+    if header_time == nil then
+        ____temp_0 = nil
+    else
+        ____temp_0 = tonumber(header_time)
+    end
+    local seconds = ____temp_0
+    return seconds == nil and 0 or seconds * 1000
+end
+--- The slow way: more than one try, ours or not.
+local function accountSeveral(record, status, header_time, now_ms)
+    local statuses = splitTries(status)
+    local times = splitTries(header_time)
+    local addresses = splitTries(variable("upstream_addr") or "")
+    local ours = {}
+    do
+        local k = 0
+        while k < record.tries do
+            local given = record.try_upstream[k + 1].config.nodes[record.try_node[k + 1] + 1]
+            ours[k + 1] = given.port == 0 and given.host or (given.host .. ":") .. tostring(given.port)
+            k = k + 1
+        end
+    end
+    local matched = matchTries(ours, addresses)
+    do
+        local k = 0
+        while k < record.tries do
+            local upstream = record.try_upstream[k + 1]
+            local at = matched[k + 1]
+            local outcome = at < 0 and 3 or outcomeOf(statuses[at + 1], times[at + 1])
+            local latency_ms = at < 0 and 0 or latencyOf(times[at + 1])
+            upstream.log_seen = true
+            accountTry(
+                upstream,
+                record.try_node[k + 1],
+                outcome,
+                latency_ms,
+                not record.try_learnt[k + 1],
+                now_ms
+            )
+            k = k + 1
+        end
+    end
+end
+local function account()
+    local worker = process.worker
+    if worker == nil then
+        return
+    end
+    local record = worker.requests.by_key[requestKey()]
+    if record == nil then
+        return
+    end
+    local now_ms = nowMs()
+    endTry(record)
+    if record.born == requestBorn() then
+        local status = variable("upstream_status")
+        local header_time = variable("upstream_header_time")
+        if record.tries == 1 and (status == nil or #status <= 3) then
+            local upstream = record.try_upstream[1]
+            upstream.log_seen = true
+            local outcome = outcomeOf(status, header_time)
+            accountTry(
+                upstream,
+                record.try_node[1],
+                outcome,
+                latencyOf(header_time),
+                true,
+                now_ms
+            )
+        elseif record.tries > 0 then
+            accountSeveral(record, status or "", header_time or "", now_ms)
+        end
+    end
+    closeRequest(worker.requests, record)
+    if workerExiting() then
+        publish(worker.exchange, worker.upstreams, true, now_ms)
+    end
+end
+--- Accounts every try of the request to the node that made it, and ends its count in flight. Costs
+-- next to nothing for requests that did not pass balancer().
+-- 
+-- log_by_lua phase; at http level, so that every server and location has it.
+function ____exports.log()
+    local ok, err = pcall(account)
+    if not ok then
+        fault(
+            "log_phase",
+            tostring(err),
+            nowMs()
+        )
+    end
+end
+return ____exports

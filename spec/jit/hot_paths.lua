@@ -1,0 +1,65 @@
+-- Runs the per-request code under LuaJIT's trace recorder and fails when a trace is aborted for good.
+--   luajit spec/jit/hot_paths.lua
+package.path = "lua-out/?.lua;spec/support/?.lua;" .. package.path
+
+local vmdef = require("jit.vmdef")
+local util = require("jit.util")
+
+-- The recorder gives these up itself and tries again from a better place: every nested loop has them.
+local HARMLESS = {
+  ["leaving loop in root trace"] = true,
+  ["inner loop in root trace"] = true,
+  ["loop unroll limit reached"] = true,
+}
+
+local aborts, seen, compiled = {}, {}, 0
+
+local function reason(code, extra)
+  local text = type(code) == "number" and vmdef.traceerr[code] or tostring(code)
+  return (text:gsub("%%[ds]", tostring(extra)))
+end
+
+local function on_trace(what, _, func, pc, code, extra)
+  if what == "stop" then
+    compiled = compiled + 1
+  elseif what == "abort" then
+    local info = util.funcinfo(func, pc)
+    local why = reason(code, extra)
+    if (info.source or ""):find("lua-out/", 1, true) and not HARMLESS[why] then
+      local text = info.source:sub(2) .. ":" .. tostring(info.currentline) .. ": " .. why
+      if not seen[text] then
+        seen[text] = true
+        aborts[#aborts + 1] = text
+      end
+    end
+  end
+end
+
+local traffic = require("traffic")
+local requests = require("resty.ax.dataplane.requests")
+local counters = require("resty.ax.dataplane.counters")
+local registry = require("resty.ax.core.strategies.registry")
+
+jit.flush()
+jit.attach(on_trace, "trace")
+
+for name in pairs(registry.strategies) do
+  for _, n in ipairs({ 1, 6, 64, 1000 }) do
+    local up = traffic.warm_upstream(name, n)
+    local table_ = requests.newRequestTable()
+    for k = 1, n > 64 and 2000 or 20000 do
+      traffic.request(up, table_, k % 512, 1000 + k)
+      if k % 1000 == 0 then
+        counters.takeDeltas(up.counters, up.pool.ids)
+      end
+    end
+  end
+end
+
+jit.attach(on_trace)
+
+for _, text in ipairs(aborts) do
+  print("aborted: " .. text)
+end
+print(("%d traces compiled, %d aborted"):format(compiled, #aborts))
+os.exit(#aborts == 0 and compiled > 0 and 0 or 1)

@@ -1,0 +1,70 @@
+-- Upstream runtimes for specs, without nginx: a configuration, a strategy, a clock that stands still.
+local upstream = require("resty.ax.dataplane.upstream")
+local registry = require("resty.ax.core.strategies.registry")
+
+local M = {}
+
+local defaults = { weight = 1, max_fails = 3, fail_timeout_s = 10, max_conns = 0, backup = false, down = false }
+
+--- A node's configuration; `given` overrides the defaults.
+function M.node(id, given)
+  local node = { id = id, host = "127.0.0.1", port = 8000, labels = {} }
+  for key, value in pairs(defaults) do
+    node[key] = value
+  end
+  for key, value in pairs(given or {}) do
+    node[key] = value
+  end
+  return node
+end
+
+local function options_of(strategy, given)
+  local options = {}
+  for name, field in pairs(strategy.options) do
+    options[name] = field.default
+  end
+  for name, value in pairs(given or {}) do
+    options[name] = value
+  end
+  return options
+end
+
+--- An upstream runtime. spec: strategy (name or module table), nodes (list of {id, overrides} or a count),
+--- options, seed, config (overrides).
+function M.new(spec)
+  local custom = type(spec.strategy) == "table"
+  local strategy = custom and spec.strategy or registry.strategies[spec.strategy or "adaptive"]
+  local nodes = {}
+  if type(spec.nodes) == "number" then
+    for k = 1, spec.nodes do
+      nodes[k] = M.node("n" .. k)
+    end
+  else
+    for k, node in ipairs(spec.nodes) do
+      nodes[k] = M.node(node[1], node[2])
+    end
+  end
+  local config = {
+    name = "backend",
+    strategy = strategy.name or "custom",
+    strategy_module = custom and "spec.custom" or nil,
+    strategy_options = options_of(custom and { options = {} } or strategy, spec.options),
+    nodes = nodes,
+    nodes_from = "nodes",
+    max_tries = 0,
+  }
+  for key, value in pairs(spec.config or {}) do
+    config[key] = value
+  end
+  return upstream.newUpstream(config, strategy, custom, spec.seed or 1)
+end
+
+--- A reporter that keeps what it was told.
+function M.reporter()
+  local told = {}
+  return function(kind, message)
+    told[#told + 1] = { kind = kind, message = message }
+  end, told
+end
+
+return M

@@ -1,0 +1,164 @@
+local cjson = require("cjson.safe")
+local upstreams = require("upstreams")
+local fake_store = require("fake_store")
+local exchange = require("resty.ax.dataplane.exchange")
+local counters = require("resty.ax.dataplane.counters")
+
+local function worker(store, pid, faults)
+  return {
+    store = store,
+    pid = pid,
+    slot = 0,
+    encode = cjson.encode,
+    decode = function(text)
+      return (cjson.decode(text))
+    end,
+    processAlive = function(asked)
+      return asked < 1000
+    end,
+    onFault = function(code, message)
+      faults = faults or {}
+      faults[#faults + 1] = { code = code, message = message }
+    end,
+  }
+end
+
+local function busy(count)
+  local up = upstreams.new({ nodes = 2 })
+  up.pool.in_flight[2] = count
+  return up
+end
+
+describe("the exchange between workers", function()
+  it("adds up the others' requests in flight, not one's own", function()
+    local store = fake_store()
+    local a, b, c = worker(store, 1), worker(store, 2), worker(store, 3)
+    local up_a, up_b, up_c = busy(3), busy(4), busy(0)
+    exchange.publish(a, { up_a }, false, 1000)
+    exchange.publish(b, { up_b }, false, 1000)
+    exchange.publish(c, { up_c }, false, 1000)
+    exchange.readOthers(a, { up_a }, 1050)
+    exchange.readOthers(c, { up_c }, 1050)
+    assert.same({ 0, 4 }, up_a.pool.others_in_flight)
+    assert.same({ 0, 7 }, up_c.pool.others_in_flight)
+  end)
+
+  it("forgets a worker that has stopped publishing", function()
+    local store = fake_store()
+    local a, b = worker(store, 1), worker(store, 2)
+    local up_a, up_b = busy(0), busy(4)
+    exchange.publish(b, { up_b }, false, 1000)
+    exchange.publish(a, { up_a }, false, 4000)
+    exchange.readOthers(a, { up_a }, 4000)
+    assert.same({ 0, 0 }, up_a.pool.others_in_flight)
+  end)
+
+  it("counts a worker that is shutting down for as long as its process lives", function()
+    local store = fake_store()
+    local a, draining, gone = worker(store, 1), worker(store, 2), worker(store, 1002)
+    local up_a, up_draining, up_gone = busy(0), busy(4), busy(9)
+    exchange.publish(draining, { up_draining }, true, 1000)
+    exchange.publish(gone, { up_gone }, true, 1000)
+    exchange.publish(a, { up_a }, false, 99000)
+    exchange.readOthers(a, { up_a }, 99000)
+    assert.same({ 0, 4 }, up_a.pool.others_in_flight)
+  end)
+
+  it("gives every worker a slot of its own, also when two take a dead one at once", function()
+    local store = fake_store()
+    local dead = worker(store, 9)
+    exchange.publish(dead, { busy(1) }, false, 1000)
+    local a, b = worker(store, 1), worker(store, 2)
+    exchange.publish(a, { busy(1) }, false, 9000)
+    b.slot = a.slot -- the loser of the race believes that the slot is its own
+    exchange.publish(b, { busy(1) }, false, 9100)
+    exchange.publish(a, { busy(1) }, false, 9100)
+    assert.not_equal(a.slot, b.slot)
+    assert.equal(2, store.get("worker:slots"))
+  end)
+
+  it("does not grow with generations of workers", function()
+    local store = fake_store()
+    for generation = 1, 50 do
+      for k = 1, 4 do
+        exchange.publish(worker(store, generation * 10 + k), { busy(1) }, false, generation * 10000)
+      end
+    end
+    assert.equal(4, store.get("worker:slots"))
+  end)
+
+  it("drops the oldest counters when nobody collects them", function()
+    local store = fake_store()
+    local a = worker(store, 1)
+    local up = busy(0)
+    for k = 1, 3000 do
+      counters.countPick(up.counters, 0)
+      exchange.publish(a, { up }, false, k * 100)
+    end
+    assert.equal(2048, #store.lists.deltas)
+    assert.equal(300000, cjson.decode(store.lists.deltas[2048]).at_ms)
+  end)
+
+  it("survives a full store: says so, keeps picking by what it has", function()
+    local store = fake_store()
+    local faults = {}
+    local a = worker(store, 1, faults)
+    store.full = true
+    local up = busy(2)
+    counters.countPick(up.counters, 0)
+    exchange.publish(a, { up }, false, 1000)
+    exchange.readOthers(a, { up }, 1000)
+    assert.equal(2, #faults)
+    assert.equal("store_full", faults[1].code)
+  end)
+
+  it("keeps the snapshot it has when the store holds junk, and takes the next good one", function()
+    local store = fake_store()
+    local faults = {}
+    local a = worker(store, 1, faults)
+    local up = busy(0)
+    local function publish(generation, weight)
+      store.set(
+        "snapshot:backend",
+        cjson.encode({
+          generation = generation,
+          at_ms = 1000,
+          nodes = { n1 = { state = "ejected", weight = weight, static_weight = 1, success = 1, latency_ms = 7 } },
+        })
+      )
+      exchange.readSnapshots(a, { up }, 50000)
+    end
+    publish(1, 0.5)
+    assert.equal(0.5, up.pool.weight[1])
+    assert.equal(7, up.pool.latency_ms[1])
+    assert.equal(1, up.pool.candidate_count)
+    for _, junk in ipairs({ "{", "[]", "7", '"x"', "null", '{"generation":1}', "" }) do
+      store.set("snapshot:backend", junk)
+      exchange.readSnapshots(a, { up }, 50000)
+    end
+    assert.equal(0.5, up.pool.weight[1])
+    assert.equal(7, #faults)
+    publish(2, 0.8)
+    assert.equal(0.8, up.pool.weight[1])
+  end)
+
+  it("gives nodes without data the pool's median latency, never zero", function()
+    local store = fake_store()
+    local up = upstreams.new({ nodes = 4 })
+    local node = { state = "up", weight = 1, static_weight = 1, success = 1 }
+    local function with(latency)
+      local copy = {}
+      for key, value in pairs(node) do
+        copy[key] = value
+      end
+      copy.latency_ms = latency
+      return copy
+    end
+    store.set(
+      "snapshot:backend",
+      cjson.encode({ generation = 1, at_ms = 1, nodes = { n1 = with(10), n2 = with(20), n3 = with(90), n4 = with(nil) } })
+    )
+    exchange.readSnapshots(worker(store, 1), { up }, 50000)
+    assert.same({ 10, 20, 90, 20 }, up.pool.latency_ms)
+  end)
+end)

@@ -1,0 +1,267 @@
+-- What every built-in strategy owes its caller, and what each promises of its own.
+local upstreams = require("upstreams")
+local pick = require("resty.ax.dataplane.pick")
+local requests = require("resty.ax.dataplane.requests")
+local in_flight = require("resty.ax.dataplane.in_flight")
+local random = require("resty.ax.core.random")
+local registry = require("resty.ax.core.strategies.registry")
+
+local function names()
+  local list = {}
+  for name in pairs(registry.strategies) do
+    list[#list + 1] = name
+  end
+  table.sort(list)
+  return list
+end
+
+local function silent() end
+
+local function one_pick(up, now)
+  return pick.pickNode(up, requests.newRequestRecord(), now or 1000, silent)
+end
+
+--- Counts of n picks that end at once.
+local function shares(up, n)
+  local counts = {}
+  for node = 0, up.pool.n - 1 do
+    counts[node] = 0
+  end
+  for _ = 1, n do
+    local node = one_pick(up)
+    counts[node] = counts[node] + 1
+    up.pool.last_pick_ms[node + 1] = 1000
+  end
+  return counts
+end
+
+describe("every strategy", function()
+  for _, name in ipairs(names()) do
+    it(name .. " returns one of the candidates, whatever the weights, loads and failures", function()
+      local rng = random.newRandom(42)
+      for _ = 1, 1500 do
+        local n = 1 + random.drawBelow(rng, 12)
+        local nodes = {}
+        for k = 1, n do
+          local weights = { 0, 1, 5, 100, 65535 }
+          nodes[k] = { "n" .. k, { weight = weights[1 + random.drawBelow(rng, 5)] } }
+        end
+        local up = upstreams.new({ strategy = name, nodes = nodes, seed = random.drawBelow(rng, 1e6) })
+        for node = 1, n do
+          up.pool.in_flight[node] = random.drawBelow(rng, 50)
+          up.pool.latency_ms[node] = 0.5 + random.draw(rng) * 1000
+          up.pool.success[node] = 0.05 + random.draw(rng) * 0.95
+          up.pool.oldest_start_ms[node] = random.drawBelow(rng, 2) * 500
+        end
+        for _ = 1, 3 do
+          local node = one_pick(up)
+          assert.is_true(node >= 0 and node < n and node == math.floor(node))
+        end
+      end
+    end)
+
+    it(name .. " never goes to a tried node while an untried one is allowed, then still answers", function()
+      local rng = random.newRandom(7)
+      for _ = 1, 300 do
+        local n = 1 + random.drawBelow(rng, 8)
+        local up = upstreams.new({ strategy = name, nodes = n, seed = random.drawBelow(rng, 1e6) })
+        local record = requests.newRequestRecord()
+        local seen = {}
+        for _ = 1, n do
+          local node = pick.pickNode(up, record, 1000, silent)
+          assert.is_nil(seen[node])
+          seen[node] = true
+          requests.addTry(record, up, node)
+        end
+        assert.is_true(pick.pickNode(up, record, 1000, silent) >= 0)
+      end
+    end)
+
+    it(name .. " answers for 10,000 nodes", function()
+      local up = upstreams.new({ strategy = name, nodes = 10000 })
+      for _ = 1, 20 do
+        local node = one_pick(up)
+        assert.is_true(node >= 0 and node < 10000)
+      end
+    end)
+
+    it(name .. " starts elsewhere in other workers", function()
+      local first = {}
+      for seed = 1, 40 do
+        local up = upstreams.new({ strategy = name, nodes = 8, seed = seed * 7919 })
+        first[one_pick(up)] = true
+      end
+      local kinds = 0
+      for _ in pairs(first) do
+        kinds = kinds + 1
+      end
+      assert.is_true(kinds >= 4, name .. " began at " .. kinds .. " different nodes in 40 workers")
+    end)
+  end
+end)
+
+describe("round_robin", function()
+  it("follows the weights exactly over a whole turn", function()
+    local up = upstreams.new({ strategy = "round_robin", nodes = { { "a", { weight = 5 } }, { "b" }, { "c" } } })
+    local counts = shares(up, 7000)
+    assert.is_true(math.abs(counts[0] - 5000) <= 1)
+    assert.is_true(math.abs(counts[1] - 1000) <= 1)
+  end)
+
+  it("spreads a heavy node among the others", function()
+    local up = upstreams.new({ strategy = "round_robin", nodes = { { "a", { weight = 5 } }, { "b" }, { "c" } } })
+    local run, longest = 0, 0
+    for _ = 1, 700 do
+      run = one_pick(up) == 0 and run + 1 or 0
+      longest = math.max(longest, run)
+    end
+    -- nginx's sequence a a b a c a a: two, and two more where turns meet.
+    assert.is_true(longest <= 4)
+  end)
+end)
+
+describe("random", function()
+  it("follows the weights within statistical bounds", function()
+    local up = upstreams.new({ strategy = "random", nodes = { { "a", { weight = 1 } }, { "b", { weight = 3 } } } })
+    local counts = shares(up, 20000)
+    -- Standard deviation of the count is 61: five of them.
+    assert.is_true(math.abs(counts[0] - 5000) < 306)
+  end)
+
+  it("never picks a node of weight 0 while another has weight", function()
+    local up = upstreams.new({ strategy = "random", nodes = { { "a", { weight = 0 } }, { "b" } } })
+    assert.equal(0, shares(up, 5000)[0])
+  end)
+end)
+
+describe("least_conn", function()
+  it("picks the node with the fewest requests in flight per weight, over all workers", function()
+    local up = upstreams.new({ strategy = "least_conn", nodes = { { "a", { weight = 4 } }, { "b" }, { "c" } } })
+    up.pool.in_flight = { 7, 1, 0 }
+    up.pool.others_in_flight = { 0, 0, 2 }
+    assert.equal(0, (function()
+      up.pool.in_flight[1] = 3
+      return one_pick(up)
+    end)())
+    up.pool.in_flight[1] = 8
+    assert.equal(1, one_pick(up))
+  end)
+
+  it("lets equal nodes take turns", function()
+    local counts = shares(upstreams.new({ strategy = "least_conn", nodes = 4 }), 400)
+    for node = 0, 3 do
+      assert.equal(100, counts[node])
+    end
+  end)
+end)
+
+describe("adaptive", function()
+  local function pair()
+    local up = upstreams.new({ strategy = "adaptive", nodes = 2 })
+    up.pool.latency_ms = { 10, 10 }
+    up.pool.last_pick_ms = { 1000, 1000 }
+    return up
+  end
+
+  it("prefers the faster of two equally loaded nodes", function()
+    local up = pair()
+    up.pool.latency_ms[1] = 80
+    assert.equal(1, one_pick(up))
+  end)
+
+  it("weighs load against latency", function()
+    local up = pair()
+    up.pool.latency_ms[1] = 20
+    up.pool.in_flight[2] = 2
+    assert.equal(0, one_pick(up))
+  end)
+
+  it("does not take fast failures for speed", function()
+    local up = pair()
+    up.pool.latency_ms[1] = 1
+    up.pool.success[1] = 0.3
+    assert.equal(1, one_pick(up))
+  end)
+
+  it("turns from a node whose oldest request hangs, before it has ended", function()
+    local up = pair()
+    up.pool.latency_ms[1] = 9
+    up.pool.in_flight = { 1, 1 }
+    up.pool.oldest_start_ms = { 800, 999 }
+    assert.equal(1, one_pick(up))
+  end)
+
+  it("never returns a dominated candidate", function()
+    local rng = random.newRandom(3)
+    for _ = 1, 2000 do
+      local n = 2 + random.drawBelow(rng, 20)
+      local up = upstreams.new({ strategy = "adaptive", nodes = n, seed = random.drawBelow(rng, 1e6) })
+      local pool = up.pool
+      for node = 1, n do
+        pool.in_flight[node] = random.drawBelow(rng, 4)
+        pool.latency_ms[node] = 1 + random.drawBelow(rng, 5)
+        pool.success[node] = 0.8 + random.drawBelow(rng, 3) / 10
+        pool.weight[node] = 1 + random.drawBelow(rng, 3)
+        pool.last_pick_ms[node] = 1000
+      end
+      local got = one_pick(up) + 1
+      for other = 1, n do
+        local dominates = pool.in_flight[other] < pool.in_flight[got]
+          and pool.latency_ms[other] < pool.latency_ms[got]
+          and pool.success[other] > pool.success[got]
+          and pool.weight[other] > pool.weight[got]
+        assert.is_false(dominates)
+      end
+    end
+  end)
+
+  it("revisits an idle slow node now and then, within its budget", function()
+    local up = upstreams.new({ strategy = "adaptive", nodes = 2, options = { revisit_every = 100, revisit_ms = 1000 } })
+    up.pool.latency_ms = { 10, 500 }
+    local slow = 0
+    local now = 1000
+    local record = requests.newRequestRecord()
+    for _ = 1, 10000 do
+      local node = pick.pickNode(up, record, now, silent)
+      if node == 1 then
+        slow = slow + 1
+      end
+      in_flight.beginTry(up, record, node, now)
+      now = now + 10
+      in_flight.endTry(record)
+    end
+    -- 100 s of traffic: at most one a second, at least one every two.
+    assert.is_true(slow >= 45 and slow <= 100, "revisited " .. slow .. " times")
+  end)
+
+  it("revisits a failing node far less often", function()
+    local up = upstreams.new({ strategy = "adaptive", nodes = 2, options = { revisit_every = 100, revisit_ms = 1000 } })
+    up.pool.latency_ms = { 10, 10 }
+    up.pool.success = { 1, 0.05 }
+    local failing = 0
+    for k = 1, 10000 do
+      local node = one_pick(up, 1000 + k * 10)
+      if node == 1 then
+        failing = failing + 1
+      end
+      up.pool.last_pick_ms[node + 1] = 1000 + k * 10
+    end
+    assert.is_true(failing >= 1 and failing <= 4, "revisited " .. failing .. " times")
+  end)
+
+  it("compares a drawn few in a large pool, and still avoids the bad ones", function()
+    local up = upstreams.new({ strategy = "adaptive", nodes = 1000 })
+    for node = 1, 1000 do
+      up.pool.latency_ms[node] = node <= 100 and 500 or 10
+      up.pool.last_pick_ms[node] = 1000
+    end
+    local bad = 0
+    for _ = 1, 5000 do
+      if one_pick(up) < 100 then
+        bad = bad + 1
+      end
+    end
+    -- Six bad ones in six draws: one in a million.
+    assert.is_true(bad <= 2)
+  end)
+end)

@@ -1,0 +1,56 @@
+import type { Pool } from "./pool";
+
+/** A request in flight for longer than this many times the node's latency makes the node suspect. */
+const AGE_LIMIT_LATENCIES = 1.5;
+
+/** Stands in for weight 0: such a node costs more than any other, yet stays comparable. */
+const MIN_WEIGHT = 1e-9;
+
+/**
+ * The expected cost of sending the next request to a node: lower is better.
+ *
+ *     (in_flight + 1) · latency / success³ · max(1, oldest_age / (1.5 · latency)) / weight
+ *
+ * Least-requests times latency is the "peak EWMA" load of Finagle and tower; here failures enter as
+ * the cube of the success share, because a node that fails fast must never look fast, and the age of
+ * the oldest request in flight tells of a node that hangs before any of its requests has ended.
+ * Weight is the collector's prior: capacity, ramps, the operator's will.
+ *
+ * @param now_ms monotonic ms
+ */
+export function cost(pool: Pool, node: number, now_ms: number): number {
+  const latency_ms = pool.latency_ms[node];
+  const success = pool.success[node];
+  const weight = pool.weight[node];
+  const in_flight = pool.in_flight[node] + pool.others_in_flight[node] + 1;
+  let total = (in_flight * latency_ms) / (success * success * success * (weight > MIN_WEIGHT ? weight : MIN_WEIGHT));
+  const oldest_start_ms = pool.oldest_start_ms[node];
+  if (oldest_start_ms > 0) {
+    const age = (now_ms - oldest_start_ms) / (AGE_LIMIT_LATENCIES * latency_ms);
+    if (age > 1) total = total * age;
+  }
+  return total;
+}
+
+/**
+ * The candidate of the least cost; among equals, the first from `offset` on, so that callers who
+ * move `offset` spread ties evenly.
+ *
+ * @param count how many entries of `candidates` are valid, at least 1
+ * @param offset 0 .. count-1
+ */
+export function cheapest(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
+  let node = candidates[offset];
+  let least = cost(pool, node, now_ms);
+  for (let k = 1; k < count; k++) {
+    let at = offset + k;
+    if (at >= count) at = at - count;
+    const other = candidates[at];
+    const other_cost = cost(pool, other, now_ms);
+    if (other_cost < least) {
+      least = other_cost;
+      node = other;
+    }
+  }
+  return node;
+}

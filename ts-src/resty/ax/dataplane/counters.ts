@@ -1,0 +1,147 @@
+import { bucketOf, BUCKETS, toSparse } from "../core/histogram";
+import type { NodeDelta } from "../core/wire";
+
+/** What became of one try. */
+export const enum Outcome {
+  /** Answered, not with a 5xx. */
+  Ok = 0,
+  /** Answered with a 5xx. */
+  Error = 1,
+  /** No answer: refused, reset, timed out. */
+  Fail = 2,
+  /** Ended by the client: nobody's fault. */
+  Aborted = 3,
+}
+
+/**
+ * Counts of one worker since its last flush, per node of one upstream. Written by the balancer and
+ * log phases, drained by the flush timer.
+ */
+export interface Counters {
+  picks: number[];
+  ok: number[];
+  err: number[];
+  fail: number[];
+  aborted: number[];
+  sum_ms: number[];
+  /**
+   * Histogram of the latencies of successes: bucket → count. Dense, so that counting has no branch;
+   * made at the node's first success, because most nodes of a very large pool never have one here.
+   */
+  hist: (number[] | undefined)[];
+  /** Failures without an answer in a row; lives on over flushes. */
+  streak: number[];
+  /** Nodes with something to report, each once. */
+  dirty: number[];
+  dirty_count: number;
+  is_dirty: boolean[];
+}
+
+export function newCounters(n: number): Counters {
+  const counters: Counters = {
+    picks: [],
+    ok: [],
+    err: [],
+    fail: [],
+    aborted: [],
+    sum_ms: [],
+    hist: [],
+    streak: [],
+    dirty: [],
+    dirty_count: 0,
+    is_dirty: [],
+  };
+  for (let node = 0; node < n; node++) {
+    counters.streak[node] = 0;
+    counters.is_dirty[node] = false;
+    counters.hist[node] = undefined;
+    clearNode(counters, node);
+  }
+  return counters;
+}
+
+function clearNode(counters: Counters, node: number): void {
+  counters.picks[node] = 0;
+  counters.ok[node] = 0;
+  counters.err[node] = 0;
+  counters.fail[node] = 0;
+  counters.aborted[node] = 0;
+  counters.sum_ms[node] = 0;
+}
+
+function newHistogram(): number[] {
+  const counts: number[] = [];
+  for (let bucket = 0; bucket < BUCKETS; bucket++) counts[bucket] = 0;
+  return counts;
+}
+
+function touch(counters: Counters, node: number): void {
+  if (counters.is_dirty[node]) return;
+  counters.is_dirty[node] = true;
+  counters.dirty[counters.dirty_count] = node;
+  counters.dirty_count++;
+}
+
+export function countPick(counters: Counters, node: number): void {
+  counters.picks[node]++;
+  touch(counters, node);
+}
+
+/** @param latency_ms time to first byte; read for Outcome.Ok only */
+export function countOutcome(counters: Counters, node: number, outcome: Outcome, latency_ms: number): void {
+  touch(counters, node);
+  if (outcome === Outcome.Ok) {
+    counters.ok[node]++;
+    counters.sum_ms[node] += latency_ms;
+    let hist = counters.hist[node];
+    if (hist === undefined) {
+      hist = newHistogram();
+      counters.hist[node] = hist;
+    }
+    hist[bucketOf(latency_ms)]++;
+  } else if (outcome === Outcome.Error) {
+    counters.err[node]++;
+  } else if (outcome === Outcome.Fail) {
+    counters.fail[node]++;
+  } else {
+    counters.aborted[node]++;
+  }
+}
+
+function clearHistogram(counts: number[]): void {
+  for (let bucket = 0; bucket < BUCKETS; bucket++) counts[bucket] = 0;
+}
+
+/** Takes one node's counts out, leaving zeros. */
+function takeNode(counters: Counters, node: number): NodeDelta {
+  const counted = counters.hist[node];
+  const delta: NodeDelta = {
+    picks: counters.picks[node],
+    ok: counters.ok[node],
+    err: counters.err[node],
+    fail: counters.fail[node],
+    aborted: counters.aborted[node],
+    sum_ms: counters.sum_ms[node],
+    hist: counted === undefined || counters.ok[node] === 0 ? [] : toSparse(counted),
+    streak: counters.streak[node],
+  };
+  if (counted !== undefined && delta.ok > 0) clearHistogram(counted);
+  clearNode(counters, node);
+  return delta;
+}
+
+/**
+ * Takes out everything counted since the last call, keyed by node identity.
+ * @returns undefined when nothing happened
+ */
+export function takeDeltas(counters: Counters, ids: string[]): Record<string, NodeDelta> | undefined {
+  if (counters.dirty_count === 0) return undefined;
+  const deltas: Record<string, NodeDelta> = {};
+  for (let k = 0; k < counters.dirty_count; k++) {
+    const node = counters.dirty[k];
+    counters.is_dirty[node] = false;
+    deltas[ids[node]] = takeNode(counters, node);
+  }
+  counters.dirty_count = 0;
+  return deltas;
+}

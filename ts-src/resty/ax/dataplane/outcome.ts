@@ -1,0 +1,84 @@
+/**
+ * From the end of a try to the pool's live measurements. Time constants are per worker; the snapshot
+ * brings what the other workers saw.
+ */
+import { countOutcome, Outcome } from "./counters";
+import { floorLatency, floorSuccess, hold, type Upstream } from "./upstream";
+
+/** Time constant of the moving means: at 1 s, a change shows within a second whatever the rate. */
+const DECAY_MS = 1000;
+
+/** One latency counts at least this much: many answers within one clock tick must not count for nothing. */
+const LATENCY_GAIN = 0.01;
+
+/** One failure lowers the success share by at least this much: bad news must travel fast. */
+const FAILURE_GAIN = 0.2;
+
+/** One success raises it by at least this much of what is missing. */
+const SUCCESS_GAIN = 0.005;
+
+/**
+ * How long this worker keeps out a node that fails in a row: long enough for the collector's ruling
+ * (one flush and one collector interval) to arrive.
+ */
+const HOLD_MS = 1500;
+
+function gain(upstream: Upstream, node: number, now_ms: number): number {
+  const elapsed_ms = now_ms - upstream.pool.last_sample_ms[node];
+  upstream.pool.last_sample_ms[node] = now_ms;
+  return elapsed_ms / (elapsed_ms + DECAY_MS);
+}
+
+function learnSuccess(upstream: Upstream, node: number, latency_ms: number, now_ms: number): void {
+  const pool = upstream.pool;
+  const share = gain(upstream, node, now_ms);
+  const latency_share = Math.max(share, LATENCY_GAIN);
+  pool.latency_ms[node] = floorLatency(pool.latency_ms[node] + latency_share * (latency_ms - pool.latency_ms[node]));
+  const success_share = Math.max(share, SUCCESS_GAIN);
+  pool.success[node] = pool.success[node] + success_share * (1 - pool.success[node]);
+}
+
+/**
+ * A try failed: lower the node's success share at once. Also called at a retry, before the log phase
+ * has the details, so that the next pick already knows.
+ * @param answered it answered with a 5xx (else: refused, reset, timed out)
+ */
+export function learnFailure(upstream: Upstream, node: number, answered: boolean, now_ms: number): void {
+  const pool = upstream.pool;
+  const share = gain(upstream, node, now_ms);
+  const failure_share = share > FAILURE_GAIN ? share : FAILURE_GAIN;
+  pool.success[node] = floorSuccess(pool.success[node] * (1 - failure_share));
+  const counters = upstream.counters;
+  if (answered) {
+    counters.streak[node] = 0;
+    return;
+  }
+  counters.streak[node]++;
+  const max_fails = upstream.config.nodes[node].max_fails;
+  if (max_fails > 0 && counters.streak[node] >= max_fails) hold(upstream, node, now_ms + HOLD_MS);
+}
+
+/**
+ * Accounts one ended try.
+ * @param latency_ms time to first byte; read for Outcome.Ok only
+ * @param live whether the live measurements still have to learn of it (a failed try before a retry has been learnt)
+ */
+export function accountTry(
+  upstream: Upstream,
+  node: number,
+  outcome: Outcome,
+  latency_ms: number,
+  live: boolean,
+  now_ms: number,
+): void {
+  countOutcome(upstream.counters, node, outcome, latency_ms);
+  if (outcome === Outcome.Ok) {
+    upstream.counters.streak[node] = 0;
+    if (live) learnSuccess(upstream, node, latency_ms, now_ms);
+  } else if (outcome === Outcome.Error) {
+    if (live) learnFailure(upstream, node, true, now_ms);
+    else upstream.counters.streak[node] = 0;
+  } else if (outcome === Outcome.Fail && live) {
+    learnFailure(upstream, node, false, now_ms);
+  }
+}

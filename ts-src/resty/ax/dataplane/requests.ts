@@ -1,0 +1,115 @@
+/**
+ * Requests this worker is serving, by the address of nginx's request structure: it stays the same
+ * over retries, internal redirects and error_page, which clear ngx.ctx. Written by the balancer and
+ * log phases; an entry lives from the first pick to the log phase. Records are reused, so that a
+ * request allocates nothing once the worker has warmed up.
+ */
+import type { Upstream } from "./upstream";
+
+export interface RequestRecord {
+  /** Address of the request; 0 while the record is free. */
+  key: number;
+  /** Upstream and node of the try in flight; node -1 = no try in flight. */
+  upstream: Upstream | undefined;
+  node: number;
+  /** Start of the try in flight, monotonic ms. */
+  start_ms: number;
+  /** When the request began (nginx's start time): tells a new request from an old one at the same address. */
+  born: number;
+  /** A subrequest: its log phase runs only with log_subrequest on. */
+  subrequest: boolean;
+  /** Neighbours in the node's list of requests in flight, oldest first. */
+  prev: RequestRecord | undefined;
+  next: RequestRecord | undefined;
+  /** All tries of the request so far, in order; the first `tries` entries are valid. */
+  tries: number;
+  try_upstream: Upstream[];
+  try_node: number[];
+  /** The live measurements have learnt of this try already (at the retry that followed it). */
+  try_learnt: boolean[];
+}
+
+export interface RequestTable {
+  by_key: Record<number, RequestRecord | undefined>;
+  free: RequestRecord[];
+  free_count: number;
+  /** Requests now in the table. */
+  live: number;
+}
+
+/** Free records kept at most: a burst must not hold its memory for ever. */
+const FREE_MAX = 4096;
+
+/** Tries remembered at most; later ones overwrite the last: nginx has been seen past 100 tries. */
+export const TRIES_MAX = 64;
+
+export function newRequestTable(): RequestTable {
+  return { by_key: {}, free: [], free_count: 0, live: 0 };
+}
+
+/** A record with no request: the head of a node's list, or a fresh one to use. */
+export function newRequestRecord(): RequestRecord {
+  return {
+    key: 0,
+    born: 0,
+    upstream: undefined,
+    node: -1,
+    start_ms: 0,
+    subrequest: false,
+    prev: undefined,
+    next: undefined,
+    tries: 0,
+    try_upstream: [],
+    try_node: [],
+    try_learnt: [],
+  };
+}
+
+/** Takes a record for a request that has none yet. */
+export function openRequest(table: RequestTable, key: number, born: number, subrequest: boolean): RequestRecord {
+  let record: RequestRecord;
+  if (table.free_count > 0) {
+    table.free_count--;
+    record = table.free[table.free_count];
+  } else {
+    record = newRequestRecord();
+  }
+  record.key = key;
+  record.born = born;
+  record.subrequest = subrequest;
+  record.tries = 0;
+  record.node = -1;
+  table.by_key[key] = record;
+  table.live++;
+  return record;
+}
+
+/** Gives the record back. The try in flight must have been ended. */
+export function closeRequest(table: RequestTable, record: RequestRecord): void {
+  table.by_key[record.key] = undefined;
+  table.live--;
+  record.key = 0;
+  record.upstream = undefined;
+  if (table.free_count < FREE_MAX) {
+    table.free[table.free_count] = record;
+    table.free_count++;
+  }
+}
+
+/** Remembers that the request goes to a node now. */
+export function addTry(record: RequestRecord, upstream: Upstream, node: number): void {
+  const at = record.tries < TRIES_MAX ? record.tries : TRIES_MAX - 1;
+  record.try_upstream[at] = upstream;
+  record.try_node[at] = node;
+  record.try_learnt[at] = false;
+  record.tries = at + 1;
+}
+
+/** Whether the request was already sent to this node. */
+export function wasTried(record: RequestRecord, upstream: Upstream, node: number): boolean {
+  const tries = record.tries;
+  for (let k = 0; k < tries; k++) {
+    if (record.try_node[k] === node && record.try_upstream[k] === upstream) return true;
+  }
+  return false;
+}

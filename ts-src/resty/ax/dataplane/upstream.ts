@@ -1,0 +1,235 @@
+/**
+ * One worker's runtime of one upstream: the pool that strategies read, what keeps it up to date, and
+ * the counts it reports. Owned by this worker; lives as long as the worker. Everything in it can be
+ * lost with the worker: what must survive is in the snapshot.
+ */
+import type { NodeConfig, UpstreamConfig } from "../core/model";
+import type { Pool } from "../core/pool";
+import { newRandom } from "../core/random";
+import type { PickRequest } from "../core/strategy";
+import type { AnyStrategy } from "../core/strategies/registry";
+import type { NodeState, Snapshot } from "../core/wire";
+import { type Counters, newCounters } from "./counters";
+import { newRequestRecord, type RequestRecord } from "./requests";
+
+/** What a node without any data is taken to answer in, ms, when no other node has data either. */
+const COLD_LATENCY_MS = 5;
+
+/** Own samples older than this yield to the snapshot's: the other workers know better by then. */
+const OWN_SAMPLE_FRESH_MS = 3000;
+
+export interface Upstream {
+  config: UpstreamConfig;
+  pool: Pool;
+  counters: Counters;
+  strategy: AnyStrategy;
+  strategy_state: never;
+  /** A user's module: called under pcall, its answers checked. */
+  strategy_is_custom: boolean;
+  request: PickRequest;
+  /** Heads of the per-node lists of requests in flight, oldest first. */
+  flights: RequestRecord[];
+  state: NodeState[];
+  /** This worker alone keeps the node out until then, monotonic ms: until the collector has ruled. */
+  held_until_ms: number[];
+  held_count: number;
+  /** Whether any node has max_conns. */
+  limited: boolean;
+  /** Nodes for one retry or one pick under limits; valid during that pick only. */
+  scratch: number[];
+  /** No node is usable: picks go to any that the operator did not take down. */
+  panic: boolean;
+  /** JSON text of the snapshot applied last, to see whether it moved. */
+  snapshot_text: string | undefined;
+  snapshot_generation: number;
+  snapshot_at_ms: number;
+  /** Set once log() has run for a request of this upstream. */
+  log_seen: boolean;
+  picks_total: number;
+}
+
+/**
+ * @param strategy built-in, or the user's module
+ * @param seed differs between workers
+ */
+export function newUpstream(config: UpstreamConfig, strategy: AnyStrategy, custom: boolean, seed: number): Upstream {
+  const pool = newPool(config);
+  const upstream: Upstream = {
+    config,
+    pool,
+    counters: newCounters(pool.n),
+    strategy,
+    strategy_state: undefined as never,
+    strategy_is_custom: custom,
+    request: { now_ms: 0, tries: 0 },
+    flights: [],
+    state: [],
+    held_until_ms: [],
+    held_count: 0,
+    limited: false,
+    scratch: [],
+    panic: false,
+    snapshot_text: undefined,
+    snapshot_generation: 0,
+    snapshot_at_ms: 0,
+    log_seen: false,
+    picks_total: 0,
+  };
+  for (let node = 0; node < pool.n; node++) {
+    upstream.flights[node] = newListHead();
+    upstream.state[node] = config.nodes[node].down ? "down" : "up";
+    upstream.held_until_ms[node] = 0;
+    if (config.nodes[node].max_conns > 0) upstream.limited = true;
+  }
+  rebuildCandidates(upstream);
+  upstream.strategy_state = strategy.create(pool, config.strategy_options, newRandom(seed));
+  return upstream;
+}
+
+function newListHead(): RequestRecord {
+  const head = newRequestRecord();
+  head.prev = head;
+  head.next = head;
+  return head;
+}
+
+function newPool(config: UpstreamConfig): Pool {
+  const n = config.nodes.length;
+  const pool: Pool = {
+    name: config.name,
+    n,
+    ids: [],
+    weight: [],
+    static_weight: [],
+    in_flight: [],
+    others_in_flight: [],
+    oldest_start_ms: [],
+    latency_ms: [],
+    success: [],
+    last_pick_ms: [],
+    last_sample_ms: [],
+    max_conns: [],
+    candidates: [],
+    candidate_count: 0,
+    version: 0,
+  };
+  for (let node = 0; node < n; node++) {
+    const given: NodeConfig = config.nodes[node];
+    pool.ids[node] = given.id;
+    pool.weight[node] = given.weight;
+    pool.static_weight[node] = given.weight;
+    pool.in_flight[node] = 0;
+    pool.others_in_flight[node] = 0;
+    pool.oldest_start_ms[node] = 0;
+    pool.latency_ms[node] = COLD_LATENCY_MS;
+    pool.success[node] = 1;
+    pool.last_pick_ms[node] = 0;
+    pool.last_sample_ms[node] = 0;
+    pool.max_conns[node] = given.max_conns;
+  }
+  return pool;
+}
+
+/** In the snapshot's rotation, and not held out by this worker. */
+function isUsable(upstream: Upstream, node: number): boolean {
+  const state = upstream.state[node];
+  return (state === "up" || state === "ramping") && upstream.held_until_ms[node] === 0;
+}
+
+function collect(upstream: Upstream, backup: boolean, any_state: boolean): number {
+  const pool = upstream.pool;
+  let count = 0;
+  for (let node = 0; node < pool.n; node++) {
+    const given = upstream.config.nodes[node];
+    if (given.backup === backup && (any_state ? !given.down : isUsable(upstream, node))) {
+      pool.candidates[count] = node;
+      count++;
+    }
+  }
+  return count;
+}
+
+/**
+ * Decides the tier in use: usable primaries, else usable backups, else (panic) every node that the
+ * operator did not take down, since a try at a bad node beats an error.
+ */
+export function rebuildCandidates(upstream: Upstream): void {
+  const pool = upstream.pool;
+  let count = collect(upstream, false, false);
+  if (count === 0) count = collect(upstream, true, false);
+  upstream.panic = count === 0;
+  if (count === 0) count = collect(upstream, false, true);
+  if (count === 0) count = collect(upstream, true, true);
+  pool.candidate_count = count;
+  pool.version++;
+}
+
+/** Keeps a node out of this worker's picks for a while, ahead of the collector's ruling. */
+export function hold(upstream: Upstream, node: number, until_ms: number): void {
+  if (upstream.held_until_ms[node] === 0) upstream.held_count++;
+  upstream.held_until_ms[node] = until_ms;
+  rebuildCandidates(upstream);
+}
+
+/** Lets go of holds that are over. Flush. */
+export function releaseHolds(upstream: Upstream, now_ms: number): void {
+  if (upstream.held_count === 0) return;
+  let held = 0;
+  let changed = false;
+  for (let node = 0; node < upstream.pool.n; node++) {
+    if (upstream.held_until_ms[node] > 0) {
+      if (now_ms >= upstream.held_until_ms[node]) {
+        upstream.held_until_ms[node] = 0;
+        changed = true;
+      } else {
+        held++;
+      }
+    }
+  }
+  upstream.held_count = held;
+  if (changed) rebuildCandidates(upstream);
+}
+
+function medianLatency(snapshot: Snapshot): number {
+  const known: number[] = [];
+  for (const [, node] of pairs(snapshot.nodes)) {
+    if (node.latency_ms !== undefined) known.push(node.latency_ms);
+  }
+  if (known.length === 0) return COLD_LATENCY_MS;
+  known.sort((a, b) => a - b);
+  return known[Math.floor(known.length / 2)];
+}
+
+/** Takes over a snapshot: states and weights always, measurements where this worker has no fresh ones of its own. */
+export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: number): void {
+  const pool = upstream.pool;
+  const median_ms = medianLatency(snapshot);
+  for (let node = 0; node < pool.n; node++) {
+    const given = snapshot.nodes[pool.ids[node]];
+    if (given !== undefined) {
+      if (upstream.state[node] !== given.state && given.state === "ramping") upstream.counters.streak[node] = 0;
+      upstream.state[node] = upstream.config.nodes[node].down ? "down" : given.state;
+      pool.weight[node] = given.weight;
+      pool.static_weight[node] = given.static_weight;
+      if (now_ms - pool.last_sample_ms[node] > OWN_SAMPLE_FRESH_MS) {
+        pool.latency_ms[node] = floorLatency(given.latency_ms ?? median_ms);
+        pool.success[node] = floorSuccess(given.success);
+      }
+    }
+  }
+  upstream.snapshot_generation = snapshot.generation;
+  upstream.snapshot_at_ms = snapshot.at_ms;
+  rebuildCandidates(upstream);
+}
+
+/** nginx measures in whole milliseconds: below half of one, nothing is known but "fast". */
+export function floorLatency(latency_ms: number): number {
+  const floored = Math.max(latency_ms, 0.5);
+  return floored;
+}
+
+/** Never 0: a node that always fails must stay comparable, and be able to recover. */
+export function floorSuccess(success: number): number {
+  const floored = Math.max(success, 0.05);
+  return floored;
+}

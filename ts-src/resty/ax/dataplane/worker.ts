@@ -1,0 +1,43 @@
+/**
+ * The worker's own state, one per process: made by init (configuration) and init_worker (the rest).
+ * `undefined` before: balancer and log then stand aside.
+ */
+import type { Candidate } from "../collector/election";
+import type { Collector } from "../collector/collector";
+import type { AxConfig } from "../core/model";
+import type { AnyStrategy } from "../core/strategies/registry";
+import type { SharedStore } from "../nginx/shared";
+import type { Faults } from "../observe/faults";
+import type { Exchange } from "./exchange";
+import type { RequestTable } from "./requests";
+import type { Upstream } from "./upstream";
+
+/** What init leaves behind in the master process for every worker to inherit. */
+export interface Prepared {
+  config: AxConfig;
+  store: SharedStore;
+  /** Custom strategies by upstream name. */
+  custom: Record<string, AnyStrategy | undefined>;
+}
+
+export interface Worker {
+  config: AxConfig;
+  store: SharedStore;
+  by_name: Record<string, Upstream | undefined>;
+  upstreams: Upstream[];
+  requests: RequestTable;
+  exchange: Exchange;
+  candidate: Candidate;
+  /** Present while this worker is the collector. */
+  collector: Collector | undefined;
+  collected_at_ms: number;
+  swept_at_ms: number;
+  faults: Faults;
+}
+
+/** Boxed, so that the phases see what init and init_worker put in. */
+export const process: { prepared: Prepared | undefined; worker: Worker | undefined; faults: Faults | undefined } = {
+  prepared: undefined,
+  worker: undefined,
+  faults: undefined,
+};

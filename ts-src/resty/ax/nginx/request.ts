@@ -1,0 +1,28 @@
+import * as ffi from "ffi";
+import * as base from "resty.core.base";
+
+/**
+ * The address of nginx's structure for the current request, as a number: constant over retries and
+ * internal redirects, reused after the request has ended. Request phases only.
+ */
+export function requestKey(): number {
+  // A user-space address has 47 bits: a double holds it exactly. Not returned directly: LuaJIT does not
+  // compile a tail call of a built-in function.
+  const key = tonumber(ffi.cast("uintptr_t", base.get_request()) as number) as number;
+  return key;
+}
+
+/** When the current request began, seconds with ms resolution. Only for comparing: it is wall-clock time. */
+export function requestBorn(): number {
+  const born = ngx.req.start_time();
+  return born;
+}
+
+export function isSubrequest(): boolean {
+  return ngx.is_subrequest;
+}
+
+/** A variable of the current request, or undefined when it has no value. */
+export function variable(name: string): string | undefined {
+  return ngx.var[name];
+}

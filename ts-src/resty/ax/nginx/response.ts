@@ -1,0 +1,17 @@
+/** Path of the current request without arguments, decoded and normalised by nginx. */
+export function requestPath(): string {
+  return ngx.var["uri"] ?? "/";
+}
+
+export function requestMethod(): string {
+  return ngx.req.get_method();
+}
+
+/** Answers the current request with JSON. Content phase. */
+export function respondJson(status: number, text: string, headers: Record<string, string>): void {
+  ngx.status = status;
+  ngx.header["Content-Type"] = "application/json";
+  ngx.header["Cache-Control"] = "no-store";
+  for (const [name, value] of pairs(headers)) ngx.header[name] = value;
+  ngx.print(text, "\n");
+}

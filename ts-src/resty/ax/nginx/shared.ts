@@ -1,0 +1,51 @@
+import type { Store } from "../core/store";
+
+/** The store over a lua_shared_dict zone, and what the status page says of it. */
+export interface SharedStore extends Store {
+  capacityBytes(this: void): number;
+  /** Bytes in wholly free pages: 0 does not mean full. */
+  freeBytes(this: void): number;
+}
+
+/**
+ * @param name of a lua_shared_dict zone
+ * @returns undefined when the nginx configuration has no such zone
+ */
+export function openStore(name: string): SharedStore | undefined {
+  const dict = ngx.shared[name];
+  if (dict === undefined) return undefined;
+  return {
+    get(key) {
+      const [value] = dict.get(key);
+      return value as string | number | undefined;
+    },
+    set(key, value, life_s) {
+      const [ok] = dict.safe_set(key, value, life_s ?? 0);
+      return ok === true;
+    },
+    add(key, value, life_s) {
+      const [ok] = dict.safe_add(key, value, life_s ?? 0);
+      return ok === true;
+    },
+    incr(key, by) {
+      // Without an initial value incr never evicts; with one it may.
+      const [value] = dict.incr(key, by);
+      if (value !== undefined) return value;
+      if (dict.safe_add(key, 0, 0)[0] !== true && dict.get(key)[0] === undefined) return undefined;
+      return dict.incr(key, by)[0];
+    },
+    remove(key) {
+      dict.delete(key);
+    },
+    push(list, value) {
+      const [length] = dict.rpush(list, value);
+      return length;
+    },
+    pop(list) {
+      const [value] = dict.lpop(list);
+      return value as string | undefined;
+    },
+    capacityBytes: () => dict.capacity(),
+    freeBytes: () => dict.free_space(),
+  };
+}

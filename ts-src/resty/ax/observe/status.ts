@@ -1,0 +1,184 @@
+/**
+ * The one serialiser of what the library knows: the API shows it, and whatever else reports on nodes
+ * is to take it from here. Never empty without a reason: every configured node is there from the start.
+ */
+import type { NodeConfig, UpstreamConfig } from "../core/model";
+import type { Store } from "../core/store";
+import { type Detail, type DetailNode, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
+
+/** Data older than this is called stale: several collector intervals, or an election, went by. */
+const STALE_MS = 5000;
+
+export interface StatusDeps {
+  store: Store;
+  decode(this: void, text: string): unknown;
+  /** Marks a finished list as one, so that it is written as [] when it is empty. */
+  array<T>(this: void, items: T[]): T[];
+  processAlive(this: void, pid: number): boolean;
+}
+
+/** A node, as shown. Fields without data are absent. */
+export interface NodeStatus {
+  id: string;
+  address: string;
+  state: string;
+  reason: string;
+  since_s?: number;
+  until_s?: number;
+  backup: boolean;
+  base_weight: number;
+  effective_weight: number;
+  score?: number;
+  target_score?: number;
+  share?: number;
+  in_flight?: number;
+  requests_per_s?: number;
+  p50_ms?: number;
+  p99_ms?: number;
+  p99_long_ms?: number;
+  latency_ms?: number;
+  error_rate?: number;
+  ejections?: number;
+  max_conns: number;
+  max_fails: number;
+  fail_timeout_s: number;
+  labels: Record<string, string>;
+  totals: { picks: number; ok: number; err: number; fail: number; aborted: number };
+}
+
+export interface UpstreamStatus {
+  name: string;
+  strategy: string;
+  nodes_from: string;
+  generation: number;
+  /** Absent until the collector has run once. */
+  data_age_ms?: number;
+  collector_pid?: number;
+  requests_per_s?: number;
+  p50_ms?: number;
+  p99_ms?: number;
+  warnings: string[];
+  nodes: NodeStatus[];
+}
+
+export interface WorkerStatus {
+  pid: number;
+  age_ms: number;
+  exiting: boolean;
+  in_flight: number;
+}
+
+function decodeObject(deps: StatusDeps, key: string): object | undefined {
+  const text = deps.store.get(key);
+  if (typeof text !== "string") return undefined;
+  const value = deps.decode(text);
+  return typeof value === "object" ? (value as object) : undefined;
+}
+
+/** Four decimals are more than any of these figures means. */
+function rounded(value: number): number {
+  return Math.floor(value * 10000 + 0.5) / 10000;
+}
+
+function seconds(from_ms: number, to_ms: number): number {
+  return Math.floor(to_ms - from_ms) / 1000;
+}
+
+function withoutData(given: NodeConfig): NodeStatus {
+  return {
+    id: given.id,
+    address: given.port === 0 ? given.host : `${given.host}:${given.port}`,
+    state: given.down ? "down" : "up",
+    reason: given.down ? "down in the configuration" : "no data yet: the collector has not reported on this node",
+    backup: given.backup,
+    base_weight: given.weight,
+    effective_weight: given.weight,
+    max_conns: given.max_conns,
+    max_fails: given.max_fails,
+    fail_timeout_s: given.fail_timeout_s,
+    labels: given.labels,
+    totals: { picks: 0, ok: 0, err: 0, fail: 0, aborted: 0 },
+  };
+}
+
+function withData(given: NodeConfig, node: DetailNode, now_ms: number): NodeStatus {
+  const status = withoutData(given);
+  status.state = node.state;
+  status.reason = node.reason;
+  status.since_s = seconds(node.since_ms, now_ms);
+  if (node.until_ms !== undefined) status.until_s = seconds(now_ms, node.until_ms);
+  status.effective_weight = rounded(node.weight);
+  status.score = rounded(node.score);
+  status.target_score = rounded(node.target_score);
+  status.share = rounded(node.share);
+  status.in_flight = node.in_flight;
+  status.requests_per_s = node.requests_per_s;
+  status.p50_ms = node.p50_ms;
+  status.p99_ms = node.p99_ms;
+  status.p99_long_ms = node.p99_long_ms;
+  status.latency_ms = node.latency_ms;
+  status.error_rate = rounded(node.error_rate);
+  status.ejections = node.ejections;
+  status.totals = {
+    picks: node.picks_total,
+    ok: node.ok_total,
+    err: node.err_total,
+    fail: node.fail_total,
+    aborted: node.aborted_total,
+  };
+  return status;
+}
+
+/** One upstream, all its configured nodes in the order of the configuration. */
+export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms: number): UpstreamStatus {
+  const detail = decodeObject(deps, `detail:${config.name}`) as Detail | undefined;
+  const status: UpstreamStatus = {
+    name: config.name,
+    strategy: config.strategy_module ?? config.strategy,
+    nodes_from: config.nodes_from,
+    generation: detail?.generation ?? 0,
+    warnings: [],
+    nodes: [],
+  };
+  if (detail === undefined) {
+    status.warnings.push("no data yet: no collector has reported (init_worker() missing, or the shared dict is full)");
+  } else {
+    status.data_age_ms = now_ms - detail.at_ms;
+    status.collector_pid = detail.collector_pid;
+    status.requests_per_s = detail.requests_per_s;
+    status.p50_ms = detail.p50_ms;
+    status.p99_ms = detail.p99_ms;
+    if (status.data_age_ms > STALE_MS) {
+      status.warnings.push(`data is ${seconds(detail.at_ms, now_ms)} s old: the collector does not get through`);
+    }
+  }
+  for (const given of config.nodes) {
+    const node = detail?.nodes[given.id] as DetailNode | undefined;
+    status.nodes.push(node === undefined ? withoutData(given) : withData(given, node, now_ms));
+  }
+  status.warnings = deps.array(status.warnings);
+  return status;
+}
+
+function total(record: WorkerRecord): number {
+  let sum = 0;
+  for (const [, nodes] of pairs(record.in_flight)) {
+    for (const [, count] of pairs(nodes)) sum += count;
+  }
+  return sum;
+}
+
+/** The live workers, those of an older configuration that still serve requests included. */
+export function workerStatus(deps: StatusDeps, now_ms: number): WorkerStatus[] {
+  const workers: WorkerStatus[] = [];
+  const slots = deps.store.get("worker:slots");
+  for (let slot = 1; typeof slots === "number" && slot <= slots; slot++) {
+    const record = decodeObject(deps, `worker:${slot}`) as WorkerRecord | undefined;
+    if (record !== undefined) {
+      const exiting = record.exiting === true;
+      const alive = exiting ? deps.processAlive(record.pid) : now_ms - record.at_ms < WORKER_DEAD_MS;
+      if (alive) workers.push({ pid: record.pid, age_ms: now_ms - record.at_ms, exiting, in_flight: total(record) });
+    }
+  }
+  return deps.array(workers);
+}

@@ -1,0 +1,126 @@
+import { countPick } from "../dataplane/counters";
+import { beginTry, endTry } from "../dataplane/in_flight";
+import { learnFailure } from "../dataplane/outcome";
+import { pickNode } from "../dataplane/pick";
+import { addTry, openRequest, type RequestRecord } from "../dataplane/requests";
+import type { Upstream } from "../dataplane/upstream";
+import { process } from "../dataplane/worker";
+import { allowTries, endTries, lastFailure, setPeer } from "../nginx/balancer";
+import { nowMs } from "../nginx/clock";
+import { isSubrequest, requestBorn, requestKey } from "../nginx/request";
+import { fault, report } from "./faults";
+
+/**
+ * The request was here before: a retry, an internal redirect, or (where log() does not run) another
+ * request at the same address.
+ */
+function resume(record: RequestRecord, now_ms: number): void {
+  const last = record.tries - 1;
+  const node = record.node;
+  const upstream = record.upstream;
+  endTry(record);
+  const [why, status] = lastFailure();
+  if (why === undefined) {
+    const born = requestBorn();
+    if (born !== record.born) {
+      record.born = born;
+      record.tries = 0;
+    }
+    return;
+  }
+  if (why === "failed" && node >= 0 && upstream !== undefined && last >= 0) {
+    // 502 and 504 stand for "refused" and "timed out", but may have been answered: the log phase,
+    // which can tell, puts the streak right.
+    learnFailure(upstream, node, status !== 502 && status !== 504, now_ms);
+    record.try_learnt[last] = true;
+  }
+}
+
+/** The first part: everything before the choice. No loops. */
+function enter(name: string): RequestRecord | undefined {
+  const worker = process.worker;
+  const now_ms = nowMs();
+  if (worker === undefined) {
+    fault("not_initialised", "init_worker() has not run in this worker: add it to init_worker_by_lua_block", now_ms);
+    return undefined;
+  }
+  const upstream = worker.by_name[name];
+  if (upstream === undefined) {
+    fault("unknown_upstream", `balancer("${name}"): no such upstream in the configuration of init()`, now_ms);
+    return undefined;
+  }
+  const key = requestKey();
+  let record = worker.requests.by_key[key];
+  if (record === undefined) record = openRequest(worker.requests, key, requestBorn(), isSubrequest());
+  else resume(record, now_ms);
+  record.upstream = upstream;
+  record.start_ms = now_ms;
+  const max_tries = upstream.config.max_tries;
+  if (max_tries > 0 && record.tries >= max_tries) {
+    endTries();
+    return undefined;
+  }
+  return record;
+}
+
+/** The second part: the choice, which has the loops. */
+function choose(record: RequestRecord): number {
+  return pickNode(record.upstream as Upstream, record, record.start_ms, report);
+}
+
+/** The third part: everything after the choice. No loops. */
+function send(record: RequestRecord, node: number): void {
+  const upstream = record.upstream as Upstream;
+  const now_ms = record.start_ms;
+  const config = upstream.config;
+  const given = config.nodes[node];
+  const [ok, err] = setPeer(given.host, given.port);
+  if (ok !== true) {
+    fault("set_peer", `upstream "${config.name}", node "${given.id}": ${err ?? "refused"}`, now_ms);
+    return;
+  }
+  // Nodes of our own list: nginx counts tries by the block's server lines, which may be fewer.
+  if (record.tries === 0 && config.nodes_from === "nodes" && upstream.pool.n > 1) allowTries(upstream.pool.n - 1);
+  addTry(record, upstream, node);
+  beginTry(upstream, record, node, now_ms);
+  countPick(upstream.counters, node);
+  upstream.picks_total++;
+}
+
+function enterGuarded(name: string): RequestRecord | undefined {
+  const [ok, record] = pcall(enter, name);
+  if (ok) return record;
+  fault("balancer", tostring(record), nowMs());
+  return undefined;
+}
+
+function chooseGuarded(record: RequestRecord): number {
+  const [ok, node] = pcall(choose, record);
+  if (ok) return node as number;
+  fault("balancer", tostring(node), nowMs());
+  return -1;
+}
+
+function sendGuarded(record: RequestRecord, node: number): void {
+  const [ok, err] = pcall(send, record, node);
+  if (!ok) fault("balancer", tostring(err), nowMs());
+}
+
+/**
+ * Sends the current try of a request to the node that should serve it now. On any fault of ours it
+ * returns without choosing, and nginx's own round robin over the block's `server` lines serves.
+ *
+ * In three parts because of how LuaJIT compiles (lj_record.c): a trace that starts at a function's
+ * entry cannot contain a loop, and a trace can return through a pcall only if it made it. So the
+ * parts around the loop are functions of their own, each with its pcall inside; in one piece, all of
+ * it would run in the interpreter, where every FFI call allocates.
+ *
+ * balancer_by_lua phase.
+ * @param name an upstream of the configuration
+ */
+export function balancer(name: string): void {
+  const record = enterGuarded(name);
+  if (record === undefined) return;
+  const node = chooseGuarded(record);
+  if (node >= 0) sendGuarded(record, node);
+}

@@ -1,0 +1,76 @@
+import { loadConfig } from "../control/config";
+import type { AxConfig } from "../core/model";
+import { type AnyStrategy, strategies } from "../core/strategies/registry";
+import { process } from "../dataplane/worker";
+import { newAdopt } from "../nginx/conf/adopt";
+import { readFile } from "../nginx/files";
+import { decode } from "../nginx/json";
+import { logError, logNotice, logWarning } from "../nginx/log";
+import { openStore } from "../nginx/shared";
+import { newProblems, type Problems, renderProblems, report } from "../core/config/problems";
+
+function optionsByStrategy(): Record<string, AnyStrategy["options"]> {
+  const options: Record<string, AnyStrategy["options"]> = {};
+  for (const [name, strategy] of pairs(strategies)) options[name] = strategy.options;
+  return options;
+}
+
+/** A module must be a table with a function `pick`; `create`, `name` and `options` may be left out. */
+function loadStrategy(module: string): LuaMultiReturn<[AnyStrategy | undefined, string | undefined]> {
+  const [ok, loaded] = pcall(require, module);
+  if (!ok) return $multi(undefined, tostring(loaded));
+  const given = loaded as Partial<AnyStrategy> | undefined;
+  if (type(given) !== "table" || type(given?.pick) !== "function") {
+    return $multi(undefined, "it must return a table with a function pick(state, pool, candidates, count, request)");
+  }
+  const strategy = given as Partial<AnyStrategy> & Pick<AnyStrategy, "pick">;
+  const create = strategy.create ?? ((): never => undefined as never);
+  return $multi({ name: module, options: {}, create, pick: strategy.pick }, undefined);
+}
+
+function loadCustom(config: AxConfig, problems: Problems): Record<string, AnyStrategy | undefined> {
+  const custom: Record<string, AnyStrategy | undefined> = {};
+  for (const [name, upstream] of pairs(config.upstreams)) {
+    if (upstream.strategy_module !== undefined) {
+      const [strategy, err] = loadStrategy(upstream.strategy_module);
+      custom[name] = strategy;
+      if (err !== undefined) {
+        report(problems, `upstreams.${name}.strategy_module`, `cannot load "${upstream.strategy_module}": ${err}`);
+      }
+    }
+  }
+  return custom;
+}
+
+/**
+ * Takes the configuration. All its problems are reported at once, and nginx does not start (a reload
+ * keeps the old configuration). `nginx -t` does not run this phase.
+ *
+ * init_by_lua phase.
+ * @param source a table of options (docs/configuration.md), or the path of a JSON file with them
+ */
+export function init(source: unknown): void {
+  const [config, err] = loadConfig(source, {
+    readFile,
+    decodeJson: decode,
+    adopt: newAdopt(),
+    strategies: optionsByStrategy(),
+    warn: logWarning,
+    logError,
+  });
+  if (config === undefined) error(err ?? "lua-resty-ax: bad configuration", 0);
+  const problems = newProblems();
+  const custom = loadCustom(config, problems);
+  const store = openStore(config.shared_dict);
+  if (store === undefined) {
+    const name = config.shared_dict;
+    report(problems, "shared_dict", `nginx has no zone "${name}"; add "lua_shared_dict ${name} 16m;" to the http block`);
+  }
+  if (problems.total > 0 || store === undefined) error(renderProblems(problems, "init"), 0);
+  process.prepared = { config, store, custom };
+  for (const [, upstream] of pairs(config.upstreams)) {
+    const strategy = upstream.strategy_module ?? upstream.strategy;
+    const count = upstream.nodes.length;
+    logNotice(`upstream "${upstream.name}": ${count} nodes from ${upstream.nodes_from}, strategy ${strategy}`);
+  }
+}

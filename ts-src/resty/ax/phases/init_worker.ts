@@ -1,0 +1,147 @@
+import { newCollector, tick } from "../collector/collector";
+import { isElected, newCandidate, resign } from "../collector/election";
+import { strategies } from "../core/strategies/registry";
+import type { UpstreamConfig } from "../core/model";
+import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
+import { newRequestTable } from "../dataplane/requests";
+import { missingLog, sweep } from "../dataplane/sweep";
+import { newUpstream, releaseHolds, type Upstream } from "../dataplane/upstream";
+import { type Prepared, process, type Worker } from "../dataplane/worker";
+import { nowMs } from "../nginx/clock";
+import { decode, encode } from "../nginx/json";
+import { logError } from "../nginx/log";
+import { processAlive, workerPid } from "../nginx/process";
+import { every } from "../nginx/timer";
+import { newFaults, sendFaults } from "../observe/faults";
+import { fault } from "./faults";
+
+const SWEEP_EVERY_MS = 5000;
+
+function decodeOrNothing(text: string): unknown {
+  const [value] = decode(text);
+  return value;
+}
+
+function newWorkerUpstream(config: UpstreamConfig, prepared: Prepared, seed: number): Upstream {
+  const custom = prepared.custom[config.name];
+  if (custom === undefined) return newUpstream(config, strategies[config.strategy], false, seed);
+  const [ok, made] = pcall(newUpstream, config, custom, true, seed);
+  if (ok) return made as Upstream;
+  fault("strategy", `strategy_module "${config.strategy_module}" of upstream "${config.name}": create: ${tostring(made)}`, nowMs());
+  // Its pick would not find its state: the default strategy stands in.
+  return newUpstream({ ...config, strategy_options: {} }, { ...custom, create: () => undefined as never }, true, seed);
+}
+
+function newWorker(prepared: Prepared): Worker {
+  const pid = workerPid();
+  const config = prepared.config;
+  const worker: Worker = {
+    config,
+    store: prepared.store,
+    by_name: {},
+    upstreams: [],
+    requests: newRequestTable(),
+    exchange: {
+      store: prepared.store,
+      pid,
+      slot: 0,
+      encode,
+      decode: decodeOrNothing,
+      processAlive,
+      onFault: (code, message) => {
+        fault(code, message, nowMs());
+      },
+    },
+    candidate: newCandidate(prepared.store, pid),
+    collector: undefined,
+    collected_at_ms: 0,
+    swept_at_ms: 0,
+    faults: process.faults ?? newFaults(logError),
+  };
+  for (const [name, upstream] of pairs(config.upstreams)) {
+    // Different in every worker: round robin must not start everywhere at the same node.
+    const made = newWorkerUpstream(upstream, prepared, pid * 7919 + worker.upstreams.length);
+    worker.by_name[name] = made;
+    worker.upstreams.push(made);
+  }
+  return worker;
+}
+
+function collect(worker: Worker, now_ms: number): void {
+  if (!isElected(worker.candidate, now_ms)) {
+    worker.collector = undefined;
+    return;
+  }
+  if (worker.collector !== undefined && now_ms - worker.collected_at_ms < worker.config.collector_interval_ms) return;
+  worker.collector ??= newCollector(worker.config, {
+    store: worker.store,
+    encode,
+    decode: decodeOrNothing,
+    pid: worker.exchange.pid,
+    processAlive,
+    onWarning: (kind, message) => {
+      fault(kind, message, nowMs());
+    },
+  });
+  worker.collected_at_ms = now_ms;
+  tick(worker.collector, now_ms);
+}
+
+function receive(worker: Worker, now_ms: number): void {
+  readOthers(worker.exchange, worker.upstreams, now_ms);
+  readSnapshots(worker.exchange, worker.upstreams, now_ms);
+  for (const upstream of worker.upstreams) releaseHolds(upstream, now_ms);
+}
+
+function housekeep(worker: Worker, now_ms: number): void {
+  sendFaults(worker.faults, worker.store, encode);
+  if (now_ms - worker.swept_at_ms < SWEEP_EVERY_MS) return;
+  worker.swept_at_ms = now_ms;
+  sweep(worker.requests, now_ms);
+  for (const upstream of worker.upstreams) {
+    const missing = missingLog(upstream);
+    if (missing !== undefined) fault("log_missing", missing, now_ms);
+  }
+}
+
+function send(worker: Worker, now_ms: number): void {
+  publish(worker.exchange, worker.upstreams, false, now_ms);
+}
+
+function leave(worker: Worker, now_ms: number): void {
+  publish(worker.exchange, worker.upstreams, true, now_ms);
+  resign(worker.candidate);
+}
+
+/** Every step on its own: one that throws must not take the others along. */
+function onTimer(exiting: boolean): void {
+  const worker = process.worker;
+  if (worker === undefined) return;
+  const now_ms = nowMs();
+  const steps = exiting ? [leave] : [send, receive, collect, housekeep];
+  for (const step of steps) {
+    const [ok, err] = pcall(step, worker, now_ms);
+    if (!ok) fault(step === collect ? "collector" : "flush", tostring(err), now_ms);
+  }
+}
+
+/**
+ * Sets up this worker: its view of the upstreams, informed at once by the last snapshot (after a
+ * reload the first pick already knows what was known before), and its timer.
+ *
+ * init_worker_by_lua phase.
+ */
+export function initWorker(): void {
+  const prepared = process.prepared;
+  if (prepared === undefined) {
+    fault("not_initialised", "init_worker(): init() has not run: add it to init_by_lua_block", nowMs());
+    return;
+  }
+  const worker = newWorker(prepared);
+  process.faults = worker.faults;
+  process.worker = worker;
+  const [ok, err] = pcall(receive, worker, nowMs());
+  if (!ok) fault("flush", tostring(err), nowMs());
+  const refused = every(worker.config.flush_interval_ms, onTimer);
+  if (refused !== undefined) fault("flush", `nginx refused the flush timer: ${refused}`, nowMs());
+}

@@ -1,0 +1,206 @@
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { http, waitFor, withKit } from "../../ts-src/node/testkit";
+import { nodesOf, statusOf, waitForIdle, waitForOutcomes, waitForStatus } from "./support";
+
+const RETRY_500 = "proxy_next_upstream error timeout http_500;";
+
+function addresses(header: unknown): string[] {
+  return String(header).split(", ");
+}
+
+describe("retries", () => {
+  it("never go to a node already tried while an untried one is left, and every try is accounted to its node", () =>
+    withKit("retries", async (kit) => {
+      const backends = await kit.backends(4, { settings: { error_share: 1, error_status: 500 } });
+      const gateway = await kit.gateway({ workers: 1, servers: backends, location: RETRY_500 });
+      for (let k = 0; k < 20; k++) {
+        const answer = await gateway.get("/");
+        expect(answer.status).toBe(500);
+        const tried = addresses(answer.headers["x-upstream-addr"]);
+        expect(new Set(tried).size).toBe(4);
+        expect(tried).toHaveLength(4);
+      }
+      const nodes = (await waitForOutcomes(gateway, 80)).upstreams[0]!.nodes;
+      for (const node of nodes) expect(node.totals).toEqual({ picks: 20, ok: 0, err: 20, fail: 0, aborted: 0 });
+      for (const backend of backends) expect((await backend.counters()).requests).toBe(20);
+      await waitForIdle(gateway);
+    }));
+
+  it("stop where proxy_next_upstream_tries says", () =>
+    withKit("tries", async (kit) => {
+      const backends = await kit.backends(4, { settings: { error_share: 1 } });
+      const location = `${RETRY_500} proxy_next_upstream_tries 2;`;
+      const gateway = await kit.gateway({ servers: backends, location });
+      const answer = await gateway.get("/");
+      expect(addresses(answer.headers["x-upstream-addr"])).toHaveLength(2);
+    }));
+
+  it("stop at max_tries", () =>
+    withKit("max-tries", async (kit) => {
+      const backends = await kit.backends(5, { settings: { error_share: 1 } });
+      const ax = { upstreams: { backend: { max_tries: 3 } } };
+      const gateway = await kit.gateway({ servers: backends, ax, location: RETRY_500 });
+      const answer = await gateway.get("/");
+      expect(answer.status).toBe(502);
+      for (const backend of backends) expect((await backend.counters()).requests).toBeLessThanOrEqual(1);
+      const nodes = (await waitForOutcomes(gateway, 3)).upstreams[0]!.nodes;
+      expect(nodes.reduce((sum, node) => sum + node.totals.picks, 0)).toBe(3);
+      await waitForIdle(gateway);
+    }));
+
+  it("reach every node of our own list, although the block has one server line", () =>
+    withKit("own-list", async (kit) => {
+      const backends = await kit.backends(3, { settings: { error_share: 1 } });
+      const nodes = backends.map((backend, k) => ({ address: backend.address, name: `node-${k}` }));
+      const ax = { upstreams: { backend: { nodes } } };
+      const gateway = await kit.gateway({ servers: [backends[0]!], ax, location: RETRY_500 });
+      const tried = addresses((await gateway.get("/")).headers["x-upstream-addr"]);
+      expect(new Set(tried).size).toBe(3);
+      expect((await nodesOf(gateway)).map((node) => node.id)).toEqual(["node-0", "node-1", "node-2"]);
+    }));
+
+  it("are not made for a POST that reached a node", () =>
+    withKit("post", async (kit) => {
+      const backends = await kit.backends(3, { settings: { error_share: 1 } });
+      const gateway = await kit.gateway({ servers: backends, location: RETRY_500 });
+      const answer = await gateway.get("/", { method: "POST", body: "x" });
+      expect(answer.status).toBe(500);
+      expect(addresses(answer.headers["x-upstream-addr"])).toHaveLength(1);
+    }));
+});
+
+describe("outcomes", () => {
+  it("a 4xx is a success of the node, a time-out its failure", () =>
+    withKit("outcomes", async (kit) => {
+      const [good, hanging] = [
+        await kit.backend({ settings: { error_share: 1, error_status: 404 } }),
+        await kit.backend({ settings: { hang_share: 1 } }),
+      ];
+      const ax = { upstreams: { backend: { strategy: "round_robin" } } };
+      const location = "proxy_read_timeout 200ms; proxy_next_upstream off;";
+      const gateway = await kit.gateway({ servers: [good, hanging], ax, location });
+      for (let k = 0; k < 4; k++) expect([404, 504]).toContain((await gateway.get("/")).status);
+      const nodes = (await waitForOutcomes(gateway, 4)).upstreams[0]!.nodes;
+      expect(nodes[0]!.totals).toMatchObject({ ok: 2, err: 0, fail: 0 });
+      expect(nodes[1]!.totals).toMatchObject({ ok: 0, err: 0, fail: 2 });
+    }));
+
+  it("a client that hangs up holds nothing against the node and leaves nothing in flight", () =>
+    withKit("abort", async (kit) => {
+      const backend = await kit.backend({ settings: { delay: { dist: "fixed", mean_ms: 30_000 } } });
+      const gateway = await kit.gateway({ servers: [backend] });
+      for (let k = 0; k < 5; k++) {
+        const socket = connect(gateway.port, "127.0.0.1");
+        socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        await waitFor("the request at the node", async () => (await backend.counters()).requests === k + 1);
+        socket.destroy();
+      }
+      const node = (await waitForOutcomes(gateway, 5)).upstreams[0]!.nodes[0]!;
+      expect(node.totals).toEqual({ picks: 5, ok: 0, err: 0, fail: 0, aborted: 5 });
+      expect(node.state).toBe("up");
+      await waitForIdle(gateway);
+    }));
+
+  it("a slow client does not make the node look slow", () =>
+    withKit("slow-client", async (kit) => {
+      const backend = await kit.backend({
+        settings: { body_bytes: 200_000, body_chunks: 20, body_interval_ms: 50 },
+      });
+      const gateway = await kit.gateway({ servers: [backend] });
+      await gateway.get("/");
+      const node = (await waitForOutcomes(gateway, 1)).upstreams[0]!.nodes[0]!;
+      expect(node.totals.ok).toBe(1);
+      // The body takes a second; the first byte came at once.
+      expect(node.p99_ms!).toBeLessThan(500);
+    }));
+
+  it("an upgraded connection counts as in flight while it is open, and as a success", () =>
+    withKit("upgrade", async (kit) => {
+      const backend = await kit.backend();
+      const location = "proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade;";
+      const gateway = await kit.gateway({ servers: [backend], location });
+      const socket = connect(gateway.port, "127.0.0.1");
+      socket.write("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n");
+      await waitForStatus(gateway, "it in flight", (nodes) => nodes[0]!.in_flight === 1);
+      socket.destroy();
+      await waitForIdle(gateway);
+      const node = (await waitForOutcomes(gateway, 1)).upstreams[0]!.nodes[0]!;
+      expect(node.totals.ok + node.totals.aborted).toBe(1);
+      expect(node.totals.fail).toBe(0);
+    }));
+
+  it("an internal redirect to another upstream accounts both tries to their nodes", () =>
+    withKit("redirect", async (kit) => {
+      const first = await kit.backend({ settings: { error_share: 1, error_status: 503 } });
+      const second = await kit.backend();
+      const gateway = await kit.gateway({
+        servers: [first],
+        ax: { upstreams: { backend: {}, spare: {} } },
+        http: `upstream spare {
+          server ${second.address};
+          balancer_by_lua_block { require("resty.ax").balancer("spare") }
+        }`,
+        location: "proxy_next_upstream off; proxy_intercept_errors on; error_page 503 = @spare;",
+        server: "location @spare { proxy_pass http://spare; }",
+      });
+      for (let k = 0; k < 10; k++) expect((await gateway.get("/")).status).toBe(200);
+      const status = await waitForStatus(gateway, "all outcomes", (_, { upstreams }) =>
+        upstreams.every((upstream) => upstream.nodes[0]!.totals.ok + upstream.nodes[0]!.totals.err === 10),
+      );
+      const [backend, spare] = status.upstreams;
+      expect(backend!.nodes[0]!.totals).toMatchObject({ ok: 0, err: 10 });
+      expect(spare!.nodes[0]!.totals).toMatchObject({ ok: 10, err: 0 });
+      await waitForIdle(gateway);
+    }));
+
+  it("a subrequest is accounted like any request where log_subrequest is on", () =>
+    withKit("subrequest", async (kit) => {
+      const backend = await kit.backend();
+      const server = `location /guarded { auth_request /check; return 204; }
+        location /check { internal; proxy_pass http://backend; }`;
+      const gateway = await kit.gateway({ servers: [backend], server, http: "log_subrequest on;" });
+      for (let k = 0; k < 10; k++) expect((await gateway.get("/guarded")).status).toBe(204);
+      const node = (await waitForOutcomes(gateway, 10)).upstreams[0]!.nodes[0]!;
+      expect(node.totals).toEqual({ picks: 10, ok: 10, err: 0, fail: 0, aborted: 0 });
+      await waitForIdle(gateway);
+    }));
+
+  it("an upstream whose location has a log_by_lua of its own is reported", () =>
+    withKit("log-missing", async (kit) => {
+      const backend = await kit.backend();
+      const gateway = await kit.gateway({ servers: [backend], location: "log_by_lua_block { }" });
+      for (let k = 0; k < 250; k++) await http(`${gateway.url}/`);
+      const status = await waitForStatus(gateway, "the fault", (_, { faults }) => faults["log_missing"] !== undefined);
+      expect(status.faults["log_missing"]!.last_message).toContain("log_by_lua");
+    }));
+});
+
+describe("the status", () => {
+  it("shows every node from the start, and says why there are no figures yet", () =>
+    withKit("fresh", async (kit) => {
+      const backends = await kit.backends(2);
+      const gateway = await kit.gateway({ servers: [backends[0]!, `${backends[1]!.address} down`] });
+      const status = await statusOf(gateway);
+      const nodes = status.upstreams[0]!.nodes;
+      expect(nodes.map((node) => node.id)).toEqual(backends.map((backend) => backend.address));
+      expect(nodes[1]!.state).toBe("down");
+      for (const node of nodes) expect(node.reason).not.toBe("");
+    }));
+
+  it("answers unknown paths, names and methods with an error document", () =>
+    withKit("errors", async (kit) => {
+      const gateway = await kit.gateway({ servers: [await kit.backend()] });
+      const ask = async (path: string, method = "GET"): Promise<[number, string]> => {
+        const answer = await gateway.get(path, { method });
+        return [answer.status, (JSON.parse(answer.text) as { error: { code: string } }).error.code];
+      };
+      expect(await ask("/ax/v1/nothing")).toEqual([404, "PathNotFound"]);
+      expect(await ask("/ax/v1/upstreams/nothing")).toEqual([404, "UpstreamNotFound"]);
+      expect(await ask("/ax/v1/upstreams", "DELETE")).toEqual([405, "MethodNotAllowed"]);
+      expect((await gateway.get("/ax/v1/upstreams/backend")).status).toBe(200);
+      for (const path of ["/ax/v1/upstreams/%0a", "/ax/v1/upstreams/a%2fb", "/ax/v1/upstreams/%22%3cx%3e", "/ax/"]) {
+        expect((await ask(path))[0]).toBe(404);
+      }
+    }));
+});

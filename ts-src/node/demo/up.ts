@@ -1,0 +1,70 @@
+/** Leaves the demo's gateway and nodes running. `down` stops them. */
+import { Command } from "commander";
+import { type Backend, NginxStartError, startBackend, startGateway } from "../testkit";
+import { newDir } from "../testkit/workdir";
+import { gatewayOptions, nodeOptions, NODES } from "./scenario";
+import { readState, running, type State, stopAll, writeState } from "./state";
+
+interface Options {
+  strategy: string;
+  port?: string;
+}
+
+function printGuide(url: string, dir: string): void {
+  process.stdout.write(
+    [
+      `gateway   ${url}/`,
+      `status    ${url}/ax/v1/upstreams`,
+      `load it   wrk -c 24 -t 1 -d 10s --latency ${url}/`,
+      `files     ${dir}`,
+      `stop it   make down   (or: npx tsx ts-src/node/demo/down.ts)`,
+      "",
+    ].join("\n"),
+  );
+}
+
+async function start(options: Options): Promise<State & { url: string }> {
+  const dir = newDir("up");
+  const state: State = { dir, processes: [] };
+  const keep = { parent_dir: dir, leave_running: true };
+  const backends: Backend[] = [];
+  for (let number = 1; number <= NODES; number++) {
+    const backend = await startBackend({ ...nodeOptions(number), ...keep });
+    backends.push(backend);
+    state.processes.push(running(backend.name, backend.pid()));
+    writeState(state);
+  }
+  const contender = { name: options.strategy, by: "ax", strategy: options.strategy };
+  const port = options.port === undefined ? {} : { port: Number(options.port) };
+  const gateway = await startGateway({ ...gatewayOptions(contender, backends), ...keep, ...port });
+  // First in the list, first to be stopped.
+  state.processes.unshift(running("gateway", gateway.masterPid()));
+  const up = { ...state, url: gateway.url };
+  writeState(up);
+  return up;
+}
+
+const options = new Command("up")
+  .description("Starts a gateway with six nodes, one of them slow, and leaves them running.")
+  .option("--strategy <name>", "who gets the requests", "adaptive")
+  .option("--port <n>", "port of the gateway; a free one by default")
+  .parse()
+  .opts<Options>();
+
+const earlier = readState();
+if (earlier?.state.url !== undefined && earlier.alive.length === earlier.state.processes.length) {
+  process.stdout.write("It is up already.\n");
+  printGuide(earlier.state.url, earlier.state.dir);
+} else {
+  await stopAll();
+  try {
+    const { url, dir } = await start(options);
+    printGuide(url, dir);
+  } catch (error) {
+    // The files that the error's message points to go away here: what nginx said must be enough.
+    const text = error instanceof NginxStartError ? `nginx did not start:\n${error.output}` : (error as Error).message;
+    process.stderr.write(`up: ${text.trim()}\n`);
+    await stopAll();
+    process.exitCode = 1;
+  }
+}

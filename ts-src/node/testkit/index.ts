@@ -1,0 +1,14 @@
+/** The test kit. docs/testkit.md is its guide. */
+export { type Backend, type BackendCounters, type BackendOptions, type BackendSettings, type Delay } from "./backend";
+export { startBackend, startBackends } from "./backend";
+export { checkGateway, type Gateway, startGateway, startupError } from "./gateway";
+export { type GatewayOptions } from "./gateway_conf";
+export { http, type HttpAnswer, type HttpOptions } from "./http";
+export { type Kit, newKit, withKit } from "./kit";
+export { findNginx } from "./nginx";
+export { type OpenLoopOptions, type OpenLoopResult, runOpenLoop } from "./openloop";
+export { freePort } from "./ports";
+export { cpuSeconds, isAlive, machineCpuSeconds } from "./proc";
+export { NginxStartError } from "./server";
+export { pause, waitFor } from "./wait";
+export { type LoadResult, runWrk, type WrkOptions } from "./wrk";

@@ -1,0 +1,26 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "node",
+          include: ["spec/node/**/*.test.ts"],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Real nginx processes: one file at a time, after the others, so that files do not compete for the cores.
+        test: {
+          name: "e2e",
+          include: ["spec/e2e/**/*.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});

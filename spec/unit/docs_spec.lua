@@ -1,0 +1,42 @@
+-- Documents and code must agree.
+local codes = require("resty.ax.observe.codes")
+local registry = require("resty.ax.core.strategies.registry")
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+describe("the documentation", function()
+  it("explains every fault code, and no other", function()
+    local text = read("docs/troubleshooting.md"):match("## Faults(.-)\n## ")
+    local documented, known = {}, {}
+    for code in text:gmatch("\n| `([%w_]+)` |") do
+      documented[code] = true
+    end
+    for _, code in ipairs(codes.FAULT_CODES) do
+      known[code] = true
+    end
+    assert.same(known, documented)
+  end)
+
+  it("has a page for every strategy, which names every option", function()
+    for name, strategy in pairs(registry.strategies) do
+      local text = read("docs/strategies/" .. name .. ".md")
+      for option in pairs(strategy.options) do
+        assert.truthy(text:find("`" .. option .. "`", 1, true), name .. ": " .. option)
+      end
+    end
+  end)
+
+  it("explains every error code of the API", function()
+    local text = read("docs/api.md")
+    for _, path in ipairs({ "lua-out/resty/ax/control/api.lua", "lua-out/resty/ax/phases/api.lua" }) do
+      for code in read(path):gmatch('apiError%(%s*%d+,%s*"(%w+)"') do
+        assert.truthy(text:find("`" .. code .. "`", 1, true), code)
+      end
+    end
+  end)
+end)

@@ -1,0 +1,79 @@
+# Everything works from a clean clone: each target first installs and builds what it needs.
+SHELL := /bin/bash
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/sbin
+
+# Directories too: their times change when a source is added or removed.
+SOURCES := $(shell find ts-src/resty ts-src/types) tstl.json package-lock.json scripts/build
+
+.DEFAULT_GOAL := help
+.PHONY: help install build check-fresh format clean
+.PHONY: lint lint-eslint lint-types lint-core lint-format lint-luacheck lint-config
+.PHONY: test test-unit test-nginx test-docker bench demo up down
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: ## install missing Debian and npm packages
+	@scripts/install-deps
+
+build: .build/built ## compile ts-src/ to lua-out/
+
+.build/built: $(SOURCES) | install
+	@scripts/build
+	@touch $@
+
+check-fresh: | install ## fail when lua-out/ is not what ts-src/ compiles to
+	@scripts/build --check
+
+lint: lint-eslint lint-types lint-core lint-format lint-luacheck lint-config check-fresh ## all checks (make -k lint: even after one failed)
+
+lint-eslint: | install ## eslint, with types
+	@eslint .
+
+lint-types: | install ## types of the Node.js side, specs and scripts
+	@tsc -p tsconfig.json
+
+lint-core: | install ## core/ is plain TypeScript: no Lua, no nginx, no Node.js
+	@tsc -p tsconfig.core.json
+
+lint-format: | install ## prettier
+	@prettier --log-level warn --check "**/*.{ts,js,json}"
+
+lint-luacheck: | install ## luacheck, on compiled and hand-written Lua
+	@luacheck --quiet lua-out $(wildcard nginx) spec scripts
+
+lint-config: | install ## the configuration reference agrees with the schema
+	@tsx scripts/config-reference.ts --check
+
+format: | install ## repair what eslint can repair, rewrite ts, js and json as prettier has it
+	-@eslint --fix .
+	@prettier --log-level warn --write "**/*.{ts,js,json}"
+
+# scripts/test builds first: the total is printed even when that fails.
+test: ## all tests; last line of the output: N passed, N failed
+	@scripts/test lua node nginx docker
+
+test-unit: ## specs on the compiled Lua and on Node.js
+	@scripts/test lua node
+
+test-nginx: ## specs against real nginx processes
+	@scripts/test nginx
+
+test-docker: ## specs in containers
+	@scripts/test docker
+
+bench: build ## measure: pick cost, gateway CPU, throughput
+	@tsx ts-src/node/bench/bench.ts
+
+demo: build ## gateway and six backends under load, compared with nginx's own policies
+	@tsx ts-src/node/demo/demo.ts
+
+up: build ## start the demo gateway and leave it running
+	@tsx ts-src/node/demo/up.ts
+
+down: | install ## stop what `make up` started
+	@tsx ts-src/node/demo/down.ts
+
+clean: ## remove build products, after stopping what `make up` started; node_modules/ and lua-out/ stay
+	@if [ -e .build/demo.json ]; then $(MAKE) --no-print-directory down; fi
+	@rm -rf .build

@@ -1,0 +1,3 @@
+import { makeConfig } from "./scripts/eslint/config.js";
+
+export default makeConfig(import.meta.dirname);

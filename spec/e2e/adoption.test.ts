@@ -21,7 +21,7 @@ describe("adopted server lines", () => {
         // nginx takes backup and max_conns only before balancer_by_lua: this is where the kit puts them.
       });
       for (let k = 0; k < 40; k++) expect((await gateway.get("/")).status).toBe(200);
-      const nodes = (await waitForOutcomes(gateway, 40)).upstreams[0]!.nodes;
+      const nodes = (await waitForOutcomes(gateway, 40)).upstreams[0].nodes;
       expect(nodes.map((node) => node.totals.picks)).toEqual([30, 10, 0, 0]);
       expect(nodes[0]).toMatchObject({ base_weight: 3, max_fails: 7, fail_timeout_s: 90, backup: false });
       expect(nodes[1]).toMatchObject({ base_weight: 1, max_fails: 3, fail_timeout_s: 10, max_conns: 40 });
@@ -50,7 +50,7 @@ describe("adopted server lines", () => {
       // "localhost" may also stand for [::1], where nothing listens on that port: then a retry serves.
       for (let k = 0; k < 4 * nodes.length; k++) expect((await gateway.get("/")).status).toBe(200);
       for (const backend of [six, socket, four]) expect((await backend.counters()).requests).toBeGreaterThan(0);
-      const counted = (await waitForOutcomes(gateway, 4 * nodes.length)).upstreams[0]!.nodes;
+      const counted = (await waitForOutcomes(gateway, 4 * nodes.length)).upstreams[0].nodes;
       for (const backend of [six, socket]) {
         const node = counted.find((candidate) => candidate.address === backend.address)!;
         expect(node.totals.ok).toBe((await backend.counters()).requests);

@@ -43,7 +43,7 @@ describe("requests are served all the same, and the status names the fault, with
       });
       await expectService(gateway);
       const status = await waitForStatus(gateway, "the fault", (_, { faults }) => (faults["strategy"]?.count ?? 0) > 100);
-      expect(status.faults["strategy"]!.last_message).toContain("my bug");
+      expect(status.faults["strategy"].last_message).toContain("my bug");
       // Logged once a minute in each worker, not at every request.
       const lines = gateway.errorLog().split("\n").filter((line) => line.includes("my bug"));
       expect(lines.length).toBeGreaterThan(0);
@@ -60,7 +60,7 @@ describe("requests are served all the same, and the status names the fault, with
       });
       await expectService(gateway);
       const status = await waitForStatus(gateway, "the fault", (_, { faults }) => faults["strategy"] !== undefined);
-      expect(status.faults["strategy"]!.count).toBeGreaterThan(0);
+      expect(status.faults["strategy"].count).toBeGreaterThan(0);
     }));
 
   it("a bug in the balancer phase itself: nginx's own round robin serves", () =>
@@ -70,7 +70,7 @@ describe("requests are served all the same, and the status names the fault, with
       await inWorker(gateway, 'require("resty.ax.dataplane.worker").process.worker.by_name.backend.pool.weight = nil');
       await expectService(gateway);
       const status = await waitForStatus(gateway, "the fault", (_, { faults }) => (faults["balancer"]?.count ?? 0) > 10);
-      expect(status.faults["balancer"]!.last_message).toContain("weight");
+      expect(status.faults["balancer"].last_message).toContain("weight");
       for (const backend of backends) expect((await backend.counters()).requests).toBeGreaterThan(10);
     }));
 
@@ -80,14 +80,14 @@ describe("requests are served all the same, and the status names the fault, with
       const gateway = await kit.gateway({
         servers: backends,
         http: `upstream other {
-          server ${backends[0]!.address};
+          server ${backends[0].address};
           balancer_by_lua_block { require("resty.ax").balancer("othr") }
         }`,
         server: "location /other { proxy_pass http://other; }",
       });
       expect((await gateway.get("/other")).status).toBe(200);
       const status = await waitForStatus(gateway, "the fault", (_, { faults }) => faults["unknown_upstream"] !== undefined);
-      expect(status.faults["unknown_upstream"]!.last_message).toContain("othr");
+      expect(status.faults["unknown_upstream"].last_message).toContain("othr");
     }));
 
   it("deleted and corrupted shared dict keys: all of them heal by themselves", () =>
@@ -107,9 +107,9 @@ describe("requests are served all the same, and the status names the fault, with
           gateway,
           `data again after ${wreck}`,
           (nodes, { collector, workers }) =>
-            collector.pid !== undefined && (collector.data_age_ms ?? 1e9) < 2000 && workers.length === 2 && nodes[0]!.score !== undefined,
+            collector.pid !== undefined && (collector.data_age_ms ?? 1e9) < 2000 && workers.length === 2 && nodes[0].score !== undefined,
         );
-        expect(status.upstreams[0]!.nodes).toHaveLength(3);
+        expect(status.upstreams[0].nodes).toHaveLength(3);
       }
       await inWorker(gateway, 'ngx.shared.ax:set("deltas", "not a list")');
       await expectService(gateway);
@@ -138,8 +138,8 @@ describe("requests are served all the same, and the status names the fault, with
       );
       await expectService(gateway);
       const status = await waitForStatus(gateway, "the fault", (_, { faults }) => faults["store_full"] !== undefined);
-      expect(status.faults["store_full"]!.count).toBeGreaterThan(0);
-      expect(status.upstreams[0]!.nodes).toHaveLength(3);
+      expect(status.faults["store_full"].count).toBeGreaterThan(0);
+      expect(status.upstreams[0].nodes).toHaveLength(3);
       for (const backend of backends) expect((await backend.counters()).requests).toBeGreaterThan(10);
       // The junk is still there: nothing of ours pushed a user's entries out.
       await inWorker(gateway, 'assert(ngx.shared.ax:get("junk12:1"))');
@@ -197,6 +197,6 @@ describe("bad configuration", () => {
       const gateway = await kit.gateway({ servers: await kit.backends(2) });
       await expect(gateway.reload({ ax: { upstreams: { backend: { strategy: "best" } } } })).rejects.toThrow(/strategy/);
       await expectService(gateway);
-      expect((await statusOf(gateway)).upstreams[0]!.strategy).toBe("adaptive");
+      expect((await statusOf(gateway)).upstreams[0].strategy).toBe("adaptive");
     }));
 });

@@ -21,7 +21,7 @@ describe("retries", () => {
         expect(new Set(tried).size).toBe(4);
         expect(tried).toHaveLength(4);
       }
-      const nodes = (await waitForOutcomes(gateway, 80)).upstreams[0]!.nodes;
+      const nodes = (await waitForOutcomes(gateway, 80)).upstreams[0].nodes;
       for (const node of nodes) expect(node.totals).toEqual({ picks: 20, ok: 0, err: 20, fail: 0, aborted: 0 });
       for (const backend of backends) expect((await backend.counters()).requests).toBe(20);
       await waitForIdle(gateway);
@@ -44,7 +44,7 @@ describe("retries", () => {
       const answer = await gateway.get("/");
       expect(answer.status).toBe(502);
       for (const backend of backends) expect((await backend.counters()).requests).toBeLessThanOrEqual(1);
-      const nodes = (await waitForOutcomes(gateway, 3)).upstreams[0]!.nodes;
+      const nodes = (await waitForOutcomes(gateway, 3)).upstreams[0].nodes;
       expect(nodes.reduce((sum, node) => sum + node.totals.picks, 0)).toBe(3);
       await waitForIdle(gateway);
     }));
@@ -54,7 +54,7 @@ describe("retries", () => {
       const backends = await kit.backends(3, { settings: { error_share: 1 } });
       const nodes = backends.map((backend, k) => ({ address: backend.address, name: `node-${k}` }));
       const ax = { upstreams: { backend: { nodes } } };
-      const gateway = await kit.gateway({ servers: [backends[0]!], ax, location: RETRY_500 });
+      const gateway = await kit.gateway({ servers: [backends[0]], ax, location: RETRY_500 });
       const tried = addresses((await gateway.get("/")).headers["x-upstream-addr"]);
       expect(new Set(tried).size).toBe(3);
       expect((await nodesOf(gateway)).map((node) => node.id)).toEqual(["node-0", "node-1", "node-2"]);
@@ -81,9 +81,9 @@ describe("outcomes", () => {
       const location = "proxy_read_timeout 200ms; proxy_next_upstream off;";
       const gateway = await kit.gateway({ servers: [good, hanging], ax, location });
       for (let k = 0; k < 4; k++) expect([404, 504]).toContain((await gateway.get("/")).status);
-      const nodes = (await waitForOutcomes(gateway, 4)).upstreams[0]!.nodes;
-      expect(nodes[0]!.totals).toMatchObject({ ok: 2, err: 0, fail: 0 });
-      expect(nodes[1]!.totals).toMatchObject({ ok: 0, err: 0, fail: 2 });
+      const nodes = (await waitForOutcomes(gateway, 4)).upstreams[0].nodes;
+      expect(nodes[0].totals).toMatchObject({ ok: 2, err: 0, fail: 0 });
+      expect(nodes[1].totals).toMatchObject({ ok: 0, err: 0, fail: 2 });
     }));
 
   it("a client that hangs up holds nothing against the node and leaves nothing in flight", () =>
@@ -96,7 +96,7 @@ describe("outcomes", () => {
         await waitFor("the request at the node", async () => (await backend.counters()).requests === k + 1);
         socket.destroy();
       }
-      const node = (await waitForOutcomes(gateway, 5)).upstreams[0]!.nodes[0]!;
+      const node = (await waitForOutcomes(gateway, 5)).upstreams[0].nodes[0];
       expect(node.totals).toEqual({ picks: 5, ok: 0, err: 0, fail: 0, aborted: 5 });
       expect(node.state).toBe("up");
       await waitForIdle(gateway);
@@ -109,7 +109,7 @@ describe("outcomes", () => {
       });
       const gateway = await kit.gateway({ servers: [backend] });
       await gateway.get("/");
-      const node = (await waitForOutcomes(gateway, 1)).upstreams[0]!.nodes[0]!;
+      const node = (await waitForOutcomes(gateway, 1)).upstreams[0].nodes[0];
       expect(node.totals.ok).toBe(1);
       // The body takes a second; the first byte came at once.
       expect(node.p99_ms!).toBeLessThan(500);
@@ -122,10 +122,10 @@ describe("outcomes", () => {
       const gateway = await kit.gateway({ servers: [backend], location });
       const socket = connect(gateway.port, "127.0.0.1");
       socket.write("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n");
-      await waitForStatus(gateway, "it in flight", (nodes) => nodes[0]!.in_flight === 1);
+      await waitForStatus(gateway, "it in flight", (nodes) => nodes[0].in_flight === 1);
       socket.destroy();
       await waitForIdle(gateway);
-      const node = (await waitForOutcomes(gateway, 1)).upstreams[0]!.nodes[0]!;
+      const node = (await waitForOutcomes(gateway, 1)).upstreams[0].nodes[0];
       expect(node.totals.ok + node.totals.aborted).toBe(1);
       expect(node.totals.fail).toBe(0);
     }));
@@ -146,11 +146,11 @@ describe("outcomes", () => {
       });
       for (let k = 0; k < 10; k++) expect((await gateway.get("/")).status).toBe(200);
       const status = await waitForStatus(gateway, "all outcomes", (_, { upstreams }) =>
-        upstreams.every((upstream) => upstream.nodes[0]!.totals.ok + upstream.nodes[0]!.totals.err === 10),
+        upstreams.every((upstream) => upstream.nodes[0].totals.ok + upstream.nodes[0].totals.err === 10),
       );
       const [backend, spare] = status.upstreams;
-      expect(backend!.nodes[0]!.totals).toMatchObject({ ok: 0, err: 10 });
-      expect(spare!.nodes[0]!.totals).toMatchObject({ ok: 10, err: 0 });
+      expect(backend.nodes[0].totals).toMatchObject({ ok: 0, err: 10 });
+      expect(spare.nodes[0].totals).toMatchObject({ ok: 10, err: 0 });
       await waitForIdle(gateway);
     }));
 
@@ -161,7 +161,7 @@ describe("outcomes", () => {
         location /check { internal; proxy_pass http://backend; }`;
       const gateway = await kit.gateway({ servers: [backend], server, http: "log_subrequest on;" });
       for (let k = 0; k < 10; k++) expect((await gateway.get("/guarded")).status).toBe(204);
-      const node = (await waitForOutcomes(gateway, 10)).upstreams[0]!.nodes[0]!;
+      const node = (await waitForOutcomes(gateway, 10)).upstreams[0].nodes[0];
       expect(node.totals).toEqual({ picks: 10, ok: 10, err: 0, fail: 0, aborted: 0 });
       await waitForIdle(gateway);
     }));
@@ -172,7 +172,7 @@ describe("outcomes", () => {
       const gateway = await kit.gateway({ servers: [backend], location: "log_by_lua_block { }" });
       for (let k = 0; k < 250; k++) await http(`${gateway.url}/`);
       const status = await waitForStatus(gateway, "the fault", (_, { faults }) => faults["log_missing"] !== undefined);
-      expect(status.faults["log_missing"]!.last_message).toContain("log_by_lua");
+      expect(status.faults["log_missing"].last_message).toContain("log_by_lua");
     }));
 });
 
@@ -180,11 +180,11 @@ describe("the status", () => {
   it("shows every node from the start, and says why there are no figures yet", () =>
     withKit("fresh", async (kit) => {
       const backends = await kit.backends(2);
-      const gateway = await kit.gateway({ servers: [backends[0]!, `${backends[1]!.address} down`] });
+      const gateway = await kit.gateway({ servers: [backends[0], `${backends[1].address} down`] });
       const status = await statusOf(gateway);
-      const nodes = status.upstreams[0]!.nodes;
+      const nodes = status.upstreams[0].nodes;
       expect(nodes.map((node) => node.id)).toEqual(backends.map((backend) => backend.address));
-      expect(nodes[1]!.state).toBe("down");
+      expect(nodes[1].state).toBe("down");
       for (const node of nodes) expect(node.reason).not.toBe("");
     }));
 

@@ -51,7 +51,7 @@ export async function statusOf(gateway: Gateway): Promise<Status> {
 
 /** The nodes of the only upstream, in the order of the configuration. */
 export async function nodesOf(gateway: Gateway): Promise<NodeStatus[]> {
-  return (await statusOf(gateway)).upstreams[0]!.nodes;
+  return (await statusOf(gateway)).upstreams[0].nodes;
 }
 
 /** Polls the status until `probe` is satisfied; the last status seen is in the error otherwise. */
@@ -67,7 +67,7 @@ export async function waitForStatus(
       what,
       async () => {
         last = await statusOf(gateway);
-        return probe(last.upstreams[0]!.nodes, last) && last;
+        return probe(last.upstreams[0].nodes, last) && last;
       },
       timeout_ms,
     );

@@ -91,7 +91,7 @@ export async function runOverhead(kit: Kit, options: OverheadOptions): Promise<O
     rps: median(own.map((sample) => sample.rps)),
     cpu_us: median(own.map((sample) => sample.cpu_us)),
     errors: own.reduce((sum, sample) => sum + sample.errors, 0),
-    rps_ratio: median(own.map((sample, k) => sample.rps / native[k]!.rps)),
-    cpu_ratio: median(own.map((sample, k) => sample.cpu_us / native[k]!.cpu_us)),
+    rps_ratio: median(own.map((sample, k) => sample.rps / native[k].rps)),
+    cpu_ratio: median(own.map((sample, k) => sample.cpu_us / native[k].cpu_us)),
   }));
 }

@@ -1,10 +1,23 @@
 local ____exports = {}
-local addTally, addDelta
+local clearTally, clearCounted, addTally, expire, addDelta
 local ____histogram = require("resty.ax.core.histogram")
 local addSparse = ____histogram.addSparse
 local clearCounts = ____histogram.clearCounts
 local mergeInto = ____histogram.mergeInto
 local subtractFrom = ____histogram.subtractFrom
+function clearTally(tally)
+    clearCounted(tally)
+    tally.span_ms = 0
+end
+function clearCounted(tally)
+    tally.picks = 0
+    tally.ok = 0
+    tally.err = 0
+    tally.fail = 0
+    tally.aborted = 0
+    tally.sum_ms = 0
+    clearCounts(tally.hist)
+end
 function addTally(target, source, sign)
     target.picks = target.picks + sign * source.picks
     target.ok = target.ok + sign * source.ok
@@ -12,6 +25,7 @@ function addTally(target, source, sign)
     target.fail = target.fail + sign * source.fail
     target.aborted = target.aborted + sign * source.aborted
     target.sum_ms = target.sum_ms + sign * source.sum_ms
+    target.span_ms = target.span_ms + sign * source.span_ms
     if source.ok <= 0 then
         return
     end
@@ -19,6 +33,17 @@ function addTally(target, source, sign)
         mergeInto(target.hist, source.hist)
     else
         subtractFrom(target.hist, source.hist)
+    end
+end
+function expire(window, index)
+    local slot = window.slots[index + 1]
+    if not ____exports.isEmpty(slot) then
+        addTally(window.total, slot, -1)
+        clearTally(slot)
+    else
+        local ____window_total_4, ____span_ms_5 = window.total, "span_ms"
+        ____window_total_4[____span_ms_5] = ____window_total_4[____span_ms_5] - slot.span_ms
+        slot.span_ms = 0
     end
 end
 function addDelta(tally, delta)
@@ -54,17 +79,9 @@ local function newTally()
         fail = 0,
         aborted = 0,
         sum_ms = 0,
-        hist = {}
+        hist = {},
+        span_ms = 0
     }
-end
-local function clearTally(tally)
-    tally.picks = 0
-    tally.ok = 0
-    tally.err = 0
-    tally.fail = 0
-    tally.aborted = 0
-    tally.sum_ms = 0
-    clearCounts(tally.hist)
 end
 ---
 -- @param length_ms more than 0
@@ -85,7 +102,8 @@ function ____exports.newWindow(length_ms, count, now_ms)
         slots = slots,
         current = math.floor(now_ms / slot_ms),
         total = newTally(),
-        since_ms = now_ms
+        since_ms = now_ms,
+        last_ms = now_ms
     }
 end
 --- Forgets everything.
@@ -100,31 +118,36 @@ function ____exports.clearWindow(window, now_ms)
     clearTally(window.total)
     window.current = math.floor(now_ms / window.slot_ms)
     window.since_ms = now_ms
+    window.last_ms = now_ms
 end
---- Lets the slots expire that `now_ms` leaves behind. Ticks may be uneven; after a gap longer than the
--- window it is empty; a clock that stands still or goes back expires nothing.
+--- Lets the slots expire that `now_ms` leaves behind; what is added next counts as having happened since
+-- the last call. Ticks may be uneven; after a gap longer than the window it is empty; a clock that stands
+-- still or goes back expires nothing.
 function ____exports.advance(window, now_ms)
+    local passed_ms = now_ms - window.last_ms
+    if passed_ms <= 0 then
+        return
+    end
     local wanted = math.floor(now_ms / window.slot_ms)
     local count = #window.slots
     local steps = math.min(wanted - window.current, count)
-    if steps <= 0 then
-        return
-    end
     do
         local step = 1
         while step <= steps do
-            local slot = window.slots[(window.current + step) % count + 1]
-            if not ____exports.isEmpty(slot) then
-                addTally(window.total, slot, -1)
-                clearTally(slot)
-            end
+            expire(window, (window.current + step) % count)
             step = step + 1
         end
     end
     window.current = wanted
-    if ____exports.isEmpty(window.total) then
-        clearTally(window.total)
+    window.last_ms = now_ms
+    if steps > 0 and ____exports.isEmpty(window.total) then
+        clearCounted(window.total)
     end
+    local span_ms = math.min(passed_ms, count * window.slot_ms)
+    local ____window_slots_index_0, ____span_ms_1 = window.slots[wanted % count + 1], "span_ms"
+    ____window_slots_index_0[____span_ms_1] = ____window_slots_index_0[____span_ms_1] + span_ms
+    local ____window_total_2, ____span_ms_3 = window.total, "span_ms"
+    ____window_total_2[____span_ms_3] = ____window_total_2[____span_ms_3] + span_ms
 end
 --- Adds what a worker reported to the current slot: also what arrives late.
 function ____exports.add(window, delta)
@@ -149,12 +172,8 @@ function ____exports.meanMs(tally)
 end
 ---
 -- @returns how much time the window's counts come from, ms; never less than one slot
-function ____exports.coveredMs(window, now_ms)
-    local start = (window.current - #window.slots + 1) * window.slot_ms
-    return math.max(
-        window.slot_ms,
-        now_ms - math.max(start, window.since_ms)
-    )
+function ____exports.coveredMs(window)
+    return math.max(window.slot_ms, window.total.span_ms)
 end
 ---
 -- @param short_s length of the short window, seconds
@@ -182,11 +201,10 @@ function ____exports.clearNode(windows, now_ms)
 end
 --- Makes the long window forget what the short one does not know: the node is not what it was.
 function ____exports.forgetOlder(windows, now_ms)
-    local ____windows_0 = windows
-    local short = ____windows_0.short
-    local long = ____windows_0.long
+    local ____windows_6 = windows
+    local short = ____windows_6.short
+    local long = ____windows_6.long
     ____exports.clearWindow(long, now_ms)
-    long.since_ms = math.max(short.since_ms, now_ms - short.slot_ms * #short.slots)
     ____exports.restore(long, short.total)
 end
 --- A tally of our own that can be filled in, e.g. from the shared store.

@@ -1,5 +1,5 @@
 local ____exports = {}
-local clearNode
+local clearNode, NONE
 local ____histogram = require("resty.ax.core.histogram")
 local bucketOf = ____histogram.bucketOf
 local BUCKETS = ____histogram.BUCKETS
@@ -31,13 +31,15 @@ function ____exports.newCounters(n)
         while node < n do
             counters.streak[node + 1] = 0
             counters.is_dirty[node + 1] = false
-            counters.hist[node + 1] = nil
+            counters.hist[node + 1] = NONE
             clearNode(counters, node)
             node = node + 1
         end
     end
     return counters
 end
+--- Stands for the histogram of a node that has had no success yet. Never written to.
+NONE = {}
 local function newHistogram()
     local counts = {}
     do
@@ -72,7 +74,7 @@ function ____exports.countOutcome(counters, node, outcome, latency_ms)
         local ____counters_sum_ms_4, ____temp_5 = counters.sum_ms, node + 1
         ____counters_sum_ms_4[____temp_5] = ____counters_sum_ms_4[____temp_5] + latency_ms
         local hist = counters.hist[node + 1]
-        if hist == nil then
+        if hist == NONE then
             hist = newHistogram()
             counters.hist[node + 1] = hist
         end
@@ -108,10 +110,10 @@ local function takeNode(counters, node)
         fail = counters.fail[node + 1],
         aborted = counters.aborted[node + 1],
         sum_ms = counters.sum_ms[node + 1],
-        hist = (counted == nil or counters.ok[node + 1] == 0) and ({}) or toSparse(counted),
+        hist = toSparse(counted),
         streak = counters.streak[node + 1]
     }
-    if counted ~= nil and delta.ok > 0 then
+    if delta.ok > 0 then
         clearHistogram(counted)
     end
     clearNode(counters, node)

@@ -9,8 +9,4 @@ end
 function ____exports.workerPid()
     return ngx.worker.pid()
 end
---- Whether this worker is shutting down: its timers are gone, its requests are still served.
-function ____exports.workerExiting()
-    return ngx.worker.exiting()
-end
 return ____exports

@@ -15,6 +15,8 @@ local ____log = require("resty.ax.nginx.log")
 local logError = ____log.logError
 local logNotice = ____log.logNotice
 local logWarning = ____log.logWarning
+local ____modules = require("resty.ax.nginx.modules")
+local loadModule = ____modules.loadModule
 local ____shared = require("resty.ax.nginx.shared")
 local openStore = ____shared.openStore
 local ____problems = require("resty.ax.core.config.problems")
@@ -30,9 +32,9 @@ local function optionsByStrategy()
 end
 --- A module must be a table with a function `pick`; `create`, `name` and `options` may be left out.
 local function loadStrategy(module)
-    local ok, loaded = pcall(require, module)
-    if not ok then
-        return nil, tostring(loaded)
+    local loaded, err = loadModule(module)
+    if err ~= nil then
+        return nil, err
     end
     local given = loaded
     if type(given) ~= "table" or type(given and given.pick) ~= "function" then

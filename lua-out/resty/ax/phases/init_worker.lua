@@ -117,7 +117,8 @@ local function newWorker(prepared)
         collector = nil,
         collected_at_ms = 0,
         swept_at_ms = 0,
-        faults = process.faults or newFaults(logError)
+        faults = process.faults or newFaults(logError),
+        exiting = false
     }
     for name, upstream in pairs(config.upstreams) do
         local made = newWorkerUpstream(upstream, prepared, pid * 7919 + #worker.upstreams)
@@ -182,6 +183,7 @@ local function send(worker, now_ms)
     publish(worker.exchange, worker.upstreams, false, now_ms)
 end
 local function leave(worker, now_ms)
+    worker.exiting = true
     publish(worker.exchange, worker.upstreams, true, now_ms)
     resign(worker.candidate)
 end

@@ -14,8 +14,6 @@ local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
 local ____clock = require("resty.ax.nginx.clock")
 local nowMs = ____clock.nowMs
-local ____process = require("resty.ax.nginx.process")
-local workerExiting = ____process.workerExiting
 local ____request = require("resty.ax.nginx.request")
 local requestBorn = ____request.requestBorn
 local requestKey = ____request.requestKey
@@ -111,7 +109,7 @@ local function account()
         end
     end
     closeRequest(worker.requests, record)
-    if workerExiting() then
+    if worker.exiting then
         publish(worker.exchange, worker.upstreams, true, now_ms)
     end
 end

@@ -19,6 +19,8 @@ export interface Tally {
   sum_ms: number;
   /** Latencies of the `ok` tries, by bucket (histogram.ts). */
   hist: number[];
+  /** How much time the counts come from, ms. */
+  span_ms: number;
 }
 
 export interface Window {
@@ -29,6 +31,8 @@ export interface Window {
   total: Tally;
   /** When it was made or cleared last, monotonic ms: a young window covers less than its length. */
   since_ms: number;
+  /** When it was last advanced, monotonic ms: what is added now happened since then. */
+  last_ms: number;
 }
 
 /** The two windows of a node. */
@@ -44,10 +48,15 @@ const SHORT_SLOTS = 10;
 const LONG_SLOTS = 12;
 
 function newTally(): Tally {
-  return { picks: 0, ok: 0, err: 0, fail: 0, aborted: 0, sum_ms: 0, hist: [] };
+  return { picks: 0, ok: 0, err: 0, fail: 0, aborted: 0, sum_ms: 0, hist: [], span_ms: 0 };
 }
 
 function clearTally(tally: Tally): void {
+  clearCounted(tally);
+  tally.span_ms = 0;
+}
+
+function clearCounted(tally: Tally): void {
   tally.picks = 0;
   tally.ok = 0;
   tally.err = 0;
@@ -65,6 +74,7 @@ function addTally(target: Tally, source: Tally, sign: 1 | -1): void {
   target.fail += sign * source.fail;
   target.aborted += sign * source.aborted;
   target.sum_ms += sign * source.sum_ms;
+  target.span_ms += sign * source.span_ms;
   if (source.ok <= 0) return;
   if (sign > 0) mergeInto(target.hist, source.hist);
   else subtractFrom(target.hist, source.hist);
@@ -79,7 +89,14 @@ export function newWindow(length_ms: number, count: number, now_ms: number): Win
   const slot_ms = length_ms / count;
   const slots: Tally[] = [];
   for (let i = 0; i < count; i++) slots[i] = newTally();
-  return { slot_ms, slots, current: Math.floor(now_ms / slot_ms), total: newTally(), since_ms: now_ms };
+  return {
+    slot_ms,
+    slots,
+    current: Math.floor(now_ms / slot_ms),
+    total: newTally(),
+    since_ms: now_ms,
+    last_ms: now_ms,
+  };
 }
 
 /** Forgets everything. */
@@ -88,27 +105,39 @@ export function clearWindow(window: Window, now_ms: number): void {
   clearTally(window.total);
   window.current = Math.floor(now_ms / window.slot_ms);
   window.since_ms = now_ms;
+  window.last_ms = now_ms;
 }
 
 /**
- * Lets the slots expire that `now_ms` leaves behind. Ticks may be uneven; after a gap longer than the
- * window it is empty; a clock that stands still or goes back expires nothing.
+ * Lets the slots expire that `now_ms` leaves behind; what is added next counts as having happened since
+ * the last call. Ticks may be uneven; after a gap longer than the window it is empty; a clock that stands
+ * still or goes back expires nothing.
  */
 export function advance(window: Window, now_ms: number): void {
+  const passed_ms = now_ms - window.last_ms;
+  if (passed_ms <= 0) return;
   const wanted = Math.floor(now_ms / window.slot_ms);
   const count = window.slots.length;
   const steps = Math.min(wanted - window.current, count);
-  if (steps <= 0) return;
-  for (let step = 1; step <= steps; step++) {
-    const slot = window.slots[(window.current + step) % count];
-    if (!isEmpty(slot)) {
-      addTally(window.total, slot, -1);
-      clearTally(slot);
-    }
-  }
+  for (let step = 1; step <= steps; step++) expire(window, (window.current + step) % count);
   window.current = wanted;
+  window.last_ms = now_ms;
   // Sums of fractions of milliseconds do not cancel exactly: an empty window must be exactly empty.
-  if (isEmpty(window.total)) clearTally(window.total);
+  if (steps > 0 && isEmpty(window.total)) clearCounted(window.total);
+  const span_ms = Math.min(passed_ms, count * window.slot_ms);
+  window.slots[wanted % count].span_ms += span_ms;
+  window.total.span_ms += span_ms;
+}
+
+function expire(window: Window, index: number): void {
+  const slot = window.slots[index];
+  if (!isEmpty(slot)) {
+    addTally(window.total, slot, -1);
+    clearTally(slot);
+  } else {
+    window.total.span_ms -= slot.span_ms;
+    slot.span_ms = 0;
+  }
 }
 
 /** Adds what a worker reported to the current slot: also what arrives late. */
@@ -150,9 +179,8 @@ export function meanMs(tally: Tally): number | undefined {
 }
 
 /** @returns how much time the window's counts come from, ms; never less than one slot */
-export function coveredMs(window: Window, now_ms: number): number {
-  const start = (window.current - window.slots.length + 1) * window.slot_ms;
-  return Math.max(window.slot_ms, now_ms - Math.max(start, window.since_ms));
+export function coveredMs(window: Window): number {
+  return Math.max(window.slot_ms, window.total.span_ms);
 }
 
 /**
@@ -188,7 +216,6 @@ export function clearNode(windows: NodeWindows, now_ms: number): void {
 export function forgetOlder(windows: NodeWindows, now_ms: number): void {
   const { short, long } = windows;
   clearWindow(long, now_ms);
-  long.since_ms = Math.max(short.since_ms, now_ms - short.slot_ms * short.slots.length);
   restore(long, short.total);
 }
 

@@ -28,7 +28,7 @@ export interface Counters {
    * Histogram of the latencies of successes: bucket → count. Dense, so that counting has no branch;
    * made at the node's first success, because most nodes of a very large pool never have one here.
    */
-  hist: (number[] | undefined)[];
+  hist: number[][];
   /** Failures without an answer in a row; lives on over flushes. */
   streak: number[];
   /** Nodes with something to report, each once. */
@@ -54,7 +54,7 @@ export function newCounters(n: number): Counters {
   for (let node = 0; node < n; node++) {
     counters.streak[node] = 0;
     counters.is_dirty[node] = false;
-    counters.hist[node] = undefined;
+    counters.hist[node] = NONE;
     clearNode(counters, node);
   }
   return counters;
@@ -68,6 +68,9 @@ function clearNode(counters: Counters, node: number): void {
   counters.aborted[node] = 0;
   counters.sum_ms[node] = 0;
 }
+
+/** Stands for the histogram of a node that has had no success yet. Never written to. */
+const NONE: number[] = [];
 
 function newHistogram(): number[] {
   const counts: number[] = [];
@@ -94,7 +97,7 @@ export function countOutcome(counters: Counters, node: number, outcome: Outcome,
     counters.ok[node]++;
     counters.sum_ms[node] += latency_ms;
     let hist = counters.hist[node];
-    if (hist === undefined) {
+    if (hist === NONE) {
       hist = newHistogram();
       counters.hist[node] = hist;
     }
@@ -122,10 +125,10 @@ function takeNode(counters: Counters, node: number): NodeDelta {
     fail: counters.fail[node],
     aborted: counters.aborted[node],
     sum_ms: counters.sum_ms[node],
-    hist: counted === undefined || counters.ok[node] === 0 ? [] : toSparse(counted),
+    hist: toSparse(counted),
     streak: counters.streak[node],
   };
-  if (counted !== undefined && delta.ok > 0) clearHistogram(counted);
+  if (delta.ok > 0) clearHistogram(counted);
   clearNode(counters, node);
   return delta;
 }

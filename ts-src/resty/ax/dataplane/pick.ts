@@ -63,7 +63,7 @@ function pickCustom(upstream: Upstream, candidates: number[], count: number, rep
     count,
     upstream.request,
   );
-  if (ok && isOneOf(candidates, count, answer)) return answer as number;
+  if (ok && isOneOf(candidates, count, answer)) return answer;
   report(
     "strategy",
     ok

@@ -33,6 +33,8 @@ export interface Worker {
   collected_at_ms: number;
   swept_at_ms: number;
   faults: Faults;
+  /** Shutting down: no timer runs any more, requests are still served. */
+  exiting: boolean;
 }
 
 /** Boxed, so that the phases see what init and init_worker put in. */

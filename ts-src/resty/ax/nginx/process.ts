@@ -17,8 +17,3 @@ export function processAlive(pid: number): boolean {
 export function workerPid(): number {
   return ngx.worker.pid();
 }
-
-/** Whether this worker is shutting down: its timers are gone, its requests are still served. */
-export function workerExiting(): boolean {
-  return ngx.worker.exiting();
-}

@@ -8,7 +8,7 @@ import * as base from "resty.core.base";
 export function requestKey(): number {
   // A user-space address has 47 bits: a double holds it exactly. Not returned directly: LuaJIT does not
   // compile a tail call of a built-in function.
-  const key = tonumber(ffi.cast("uintptr_t", base.get_request()) as number) as number;
+  const key = tonumber(ffi.cast("uintptr_t", base.get_request())) as number;
   return key;
 }
 

@@ -55,7 +55,7 @@ export function noteFault(faults: Faults, code: FaultCode, message: string, now_
 /** Adds what is new to the shared counts. Flush. */
 export function sendFaults(faults: Faults, store: Store, encode: (this: void, value: unknown) => string | undefined): void {
   for (const [code, entry] of pairs(faults.by_code)) {
-    const fault = entry as Fault;
+    const fault = entry;
     if (fault.unsent > 0 && store.incr(`errors:${code}`, fault.unsent) !== undefined) {
       fault.unsent = 0;
       const text = encode({ count: 0, last_message: fault.message.slice(0, 1000), last_at_ms: fault.at_ms });

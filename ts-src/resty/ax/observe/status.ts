@@ -153,7 +153,7 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
     }
   }
   for (const given of config.nodes) {
-    const node = detail?.nodes[given.id] as DetailNode | undefined;
+    const node = detail?.nodes[given.id];
     status.nodes.push(node === undefined ? withoutData(given) : withData(given, node, now_ms));
   }
   status.warnings = deps.array(status.warnings);

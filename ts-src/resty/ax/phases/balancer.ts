@@ -96,7 +96,7 @@ function enterGuarded(name: string): RequestRecord | undefined {
 
 function chooseGuarded(record: RequestRecord): number {
   const [ok, node] = pcall(choose, record);
-  if (ok) return node as number;
+  if (ok) return node;
   fault("balancer", tostring(node), nowMs());
   return -1;
 }

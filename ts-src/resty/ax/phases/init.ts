@@ -6,6 +6,7 @@ import { newAdopt } from "../nginx/conf/adopt";
 import { readFile } from "../nginx/files";
 import { decode } from "../nginx/json";
 import { logError, logNotice, logWarning } from "../nginx/log";
+import { loadModule } from "../nginx/modules";
 import { openStore } from "../nginx/shared";
 import { newProblems, type Problems, renderProblems, report } from "../core/config/problems";
 
@@ -17,8 +18,8 @@ function optionsByStrategy(): Record<string, AnyStrategy["options"]> {
 
 /** A module must be a table with a function `pick`; `create`, `name` and `options` may be left out. */
 function loadStrategy(module: string): LuaMultiReturn<[AnyStrategy | undefined, string | undefined]> {
-  const [ok, loaded] = pcall(require, module);
-  if (!ok) return $multi(undefined, tostring(loaded));
+  const [loaded, err] = loadModule(module);
+  if (err !== undefined) return $multi(undefined, err);
   const given = loaded as Partial<AnyStrategy> | undefined;
   if (type(given) !== "table" || type(given?.pick) !== "function") {
     return $multi(undefined, "it must return a table with a function pick(state, pool, candidates, count, request)");

@@ -26,7 +26,7 @@ function newWorkerUpstream(config: UpstreamConfig, prepared: Prepared, seed: num
   const custom = prepared.custom[config.name];
   if (custom === undefined) return newUpstream(config, strategies[config.strategy], false, seed);
   const [ok, made] = pcall(newUpstream, config, custom, true, seed);
-  if (ok) return made as Upstream;
+  if (ok) return made;
   fault("strategy", `strategy_module "${config.strategy_module}" of upstream "${config.name}": create: ${tostring(made)}`, nowMs());
   // Its pick would not find its state: the default strategy stands in.
   return newUpstream({ ...config, strategy_options: {} }, { ...custom, create: () => undefined as never }, true, seed);
@@ -57,6 +57,7 @@ function newWorker(prepared: Prepared): Worker {
     collected_at_ms: 0,
     swept_at_ms: 0,
     faults: process.faults ?? newFaults(logError),
+    exiting: false,
   };
   for (const [name, upstream] of pairs(config.upstreams)) {
     // Different in every worker: round robin must not start everywhere at the same node.
@@ -109,6 +110,7 @@ function send(worker: Worker, now_ms: number): void {
 }
 
 function leave(worker: Worker, now_ms: number): void {
+  worker.exiting = true;
   publish(worker.exchange, worker.upstreams, true, now_ms);
   resign(worker.candidate);
 }

@@ -6,7 +6,6 @@ import { accountTry } from "../dataplane/outcome";
 import { closeRequest, type RequestRecord } from "../dataplane/requests";
 import { process } from "../dataplane/worker";
 import { nowMs } from "../nginx/clock";
-import { workerExiting } from "../nginx/process";
 import { requestBorn, requestKey, variable } from "../nginx/request";
 import { fault } from "./faults";
 
@@ -70,7 +69,7 @@ function account(): void {
     }
   }
   closeRequest(worker.requests, record);
-  if (workerExiting()) publish(worker.exchange, worker.upstreams, true, now_ms);
+  if (worker.exiting) publish(worker.exchange, worker.upstreams, true, now_ms);
 }
 
 /**

@@ -1,0 +1,112 @@
+-- Lua Library inline imports
+local function __TS__ArraySort(self, compareFn)
+    if compareFn ~= nil then
+        table.sort(
+            self,
+            function(a, b) return compareFn(nil, a, b) < 0 end
+        )
+    else
+        table.sort(self)
+    end
+    return self
+end
+-- End of Lua Library inline imports
+local ____exports = {}
+local load
+local ____ingest = require("resty.ax.collector.ingest")
+local sumInFlight = ____ingest.sumInFlight
+local takeDeltas = ____ingest.takeDeltas
+local ____judge = require("resty.ax.collector.judge")
+local judgeUpstream = ____judge.judgeUpstream
+local ____compose = require("resty.ax.collector.compose")
+local composeUpstream = ____compose.composeUpstream
+local ____publish = require("resty.ax.collector.publish")
+local publish = ____publish.publish
+local ____state = require("resty.ax.collector.state")
+local newUpstreamRecord = ____state.newUpstreamRecord
+local ____takeover = require("resty.ax.collector.takeover")
+local takeOver = ____takeover.takeOver
+function load(collector, now_ms)
+    local names = {}
+    for name in pairs(collector.config.upstreams) do
+        names[#names + 1] = name
+    end
+    __TS__ArraySort(names)
+    do
+        local i = 0
+        while i < #names do
+            local upstream = newUpstreamRecord(collector.config.upstreams[names[i + 1]], collector.deps, now_ms)
+            upstream.windows_part = i
+            collector.upstreams[i + 1] = upstream
+            collector.node_count = collector.node_count + #upstream.nodes
+            collector.by_name[names[i + 1]] = upstream
+            i = i + 1
+        end
+    end
+    takeOver(collector, now_ms)
+    collector.loaded = true
+end
+--- A tick that has not come to its end for so long was killed (an error in a pause): the next one goes ahead.
+local STUCK_MS = 5000
+--- The collector: from the workers' counters to weights and node states. It runs in one elected worker
+-- (election.ts), in the timer phase, and is pure: store, clock and JSON come in by parameter, so that a
+-- simulator can run it in virtual time. docs/collector.md describes what it does.
+-- 
+-- Made anew by every worker that becomes the collector, also by one that was it before: what has to
+-- survive is in the store, and is read at the first tick.
+-- 
+-- @param config the validated configuration; not changed
+-- @param deps its surroundings
+function ____exports.newCollector(config, deps)
+    return {
+        config = config,
+        deps = deps,
+        upstreams = {},
+        by_name = {},
+        generation = 0,
+        loaded = false,
+        node_count = 0,
+        busy_since_ms = nil,
+        work = 0,
+        full = false,
+        full_before = false
+    }
+end
+--- One round, about every `collector_interval_ms`, only in the worker that `isElected` has just named.
+-- Takes the workers' reports out of the store, moves states and scores, writes snapshots. Uneven
+-- intervals and gaps do no harm. Does not throw on anything that is or is not in the store. With `pause`
+-- it may yield; called again meanwhile, it does nothing.
+-- 
+-- @param now_ms monotonic ms
+function ____exports.tick(collector, now_ms)
+    if collector.busy_since_ms ~= nil and now_ms - collector.busy_since_ms < STUCK_MS then
+        return
+    end
+    collector.busy_since_ms = now_ms
+    if not collector.loaded then
+        load(collector, now_ms)
+    end
+    do
+        local i = 0
+        while i < #collector.upstreams do
+            collector.upstreams[i + 1].active = false
+            i = i + 1
+        end
+    end
+    takeDeltas(collector, now_ms)
+    sumInFlight(collector, now_ms)
+    do
+        local i = 0
+        while i < #collector.upstreams do
+            local upstream = collector.upstreams[i + 1]
+            if upstream.active or not upstream.settled then
+                judgeUpstream(collector, upstream, now_ms)
+                composeUpstream(collector, upstream, now_ms)
+            end
+            i = i + 1
+        end
+    end
+    publish(collector, now_ms)
+    collector.busy_since_ms = nil
+end
+return ____exports

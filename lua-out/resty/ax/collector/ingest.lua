@@ -1,0 +1,193 @@
+local ____exports = {}
+local takeDelta, cleanDelta, takeNodeDelta, countStreak, takeWorker, addInFlight
+local ____histogram = require("resty.ax.core.histogram")
+local cleanSparse = ____histogram.cleanSparse
+local ____windows = require("resty.ax.core.windows")
+local advanceNode = ____windows.advanceNode
+local feedNode = ____windows.feedNode
+local ____wire = require("resty.ax.core.wire")
+local DELTAS_MAX = ____wire.DELTAS_MAX
+local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
+local ____state = require("resty.ax.collector.state")
+local breathe = ____state.breathe
+local ____values = require("resty.ax.collector.values")
+local asCount = ____values.asCount
+local asNumber = ____values.asNumber
+local asRecord = ____values.asRecord
+function takeDelta(collector, upstreams, now_ms)
+    for name in pairs(upstreams) do
+        local upstream = collector.by_name[name]
+        local nodes = asRecord(upstreams[name])
+        if upstream ~= nil and nodes ~= nil then
+            for id in pairs(nodes) do
+                local node = upstream.by_id[id]
+                local delta = asRecord(nodes[id])
+                if node ~= nil and delta ~= nil then
+                    upstream.active = true
+                    takeNodeDelta(
+                        node,
+                        cleanDelta(delta),
+                        now_ms
+                    )
+                    breathe(collector, 1)
+                end
+            end
+        end
+    end
+end
+function cleanDelta(raw)
+    raw.picks = asCount(raw.picks)
+    raw.ok = asCount(raw.ok)
+    raw.err = asCount(raw.err)
+    raw.fail = asCount(raw.fail)
+    raw.aborted = asCount(raw.aborted)
+    raw.sum_ms = asCount(raw.sum_ms)
+    raw.streak = asCount(raw.streak)
+    raw.hist = cleanSparse(raw.hist)
+    return raw
+end
+function takeNodeDelta(node, delta, now_ms)
+    advanceNode(node.windows, now_ms)
+    feedNode(node.windows, delta)
+    countStreak(node, delta, now_ms)
+    local ____node_seen_4, ____picks_since_return_5 = node.seen, "picks_since_return"
+    ____node_seen_4[____picks_since_return_5] = ____node_seen_4[____picks_since_return_5] + delta.picks
+    if delta.ok + delta.err > 0 then
+        node.seen.answered_since_return = true
+    end
+    local detail = node.detail
+    detail.picks_total = detail.picks_total + delta.picks
+    detail.ok_total = detail.ok_total + delta.ok
+    detail.err_total = detail.err_total + delta.err
+    detail.fail_total = detail.fail_total + delta.fail
+    detail.aborted_total = detail.aborted_total + delta.aborted
+end
+function countStreak(node, delta, now_ms)
+    local seen = node.seen
+    local memory_ms = math.max(1, node.config.fail_timeout_s) * 1000
+    if now_ms - node.failed_at_ms > memory_ms then
+        seen.streak = 0
+    end
+    if delta.fail > 0 then
+        node.failed_at_ms = now_ms
+    end
+    if delta.ok + delta.err > 0 then
+        seen.streak = math.min(delta.streak, delta.fail)
+    else
+        seen.streak = seen.streak + delta.fail
+    end
+end
+function takeWorker(collector, key, now_ms)
+    local ____collector_deps_6 = collector.deps
+    local store = ____collector_deps_6.store
+    local decode = ____collector_deps_6.decode
+    local onWarning = ____collector_deps_6.onWarning
+    local processAlive = ____collector_deps_6.processAlive
+    local text = store.get(key)
+    if text == nil then
+        return
+    end
+    local record = asRecord(decode(tostring(text)))
+    local pid = asNumber(record and record.pid)
+    local at_ms = asNumber(record and record.at_ms)
+    if record == nil or pid == nil or at_ms == nil then
+        onWarning("store_corrupt", key .. " is not a worker's record; removed")
+        store.remove(key)
+        return
+    end
+    local old = now_ms - at_ms > WORKER_DEAD_MS
+    if (old or record.exiting == true) and not processAlive(pid) then
+        store.remove(key)
+        return
+    end
+    if not old or record.exiting == true then
+        addInFlight(
+            collector,
+            asRecord(record.in_flight)
+        )
+    end
+end
+function addInFlight(collector, upstreams)
+    if upstreams == nil then
+        return
+    end
+    for name in pairs(upstreams) do
+        local upstream = collector.by_name[name]
+        local nodes = asRecord(upstreams[name])
+        if upstream ~= nil and nodes ~= nil then
+            for id in pairs(nodes) do
+                local node = upstream.by_id[id]
+                if node ~= nil then
+                    local ____node_detail_11, ____in_flight_12 = node.detail, "in_flight"
+                    ____node_detail_11[____in_flight_12] = ____node_detail_11[____in_flight_12] + asCount(nodes[id])
+                    upstream.active = true
+                end
+            end
+        end
+    end
+end
+--- Entries taken in one tick: all that workers leave in the list, and then some; not an endless loop.
+local DELTAS_PER_TICK = 2 * DELTAS_MAX
+--- Worker slots looked at: more than any gateway has, so that a broken `worker:slots` cannot stall a tick.
+local SLOTS_MAX = 1024
+--- Takes all the workers' reports out of the store and into the windows. Upstreams and nodes that are
+-- not configured (a worker of the old configuration during a reload) are passed over.
+function ____exports.takeDeltas(collector, now_ms)
+    local ____collector_deps_0 = collector.deps
+    local store = ____collector_deps_0.store
+    local decode = ____collector_deps_0.decode
+    local onWarning = ____collector_deps_0.onWarning
+    do
+        local i = 0
+        while i < DELTAS_PER_TICK do
+            local text = store.pop("deltas")
+            if text == nil then
+                return
+            end
+            local ____asRecord_3 = asRecord
+            local ____opt_1 = asRecord(decode(text))
+            local upstreams = ____asRecord_3(____opt_1 and ____opt_1.upstreams)
+            if upstreams == nil then
+                onWarning("store_corrupt", "an entry of deltas is not a worker's report; left out")
+            else
+                takeDelta(collector, upstreams, now_ms)
+            end
+            i = i + 1
+        end
+    end
+end
+--- Adds up the requests in flight of all workers that live. A worker's record is dead when it is old;
+-- one that is shutting down has no timers and is judged by its process. Records of ended processes
+-- are removed: nobody else would.
+function ____exports.sumInFlight(collector, now_ms)
+    do
+        local i = 0
+        while i < #collector.upstreams do
+            local nodes = collector.upstreams[i + 1].nodes
+            do
+                local j = 0
+                while j < #nodes do
+                    nodes[j + 1].detail.in_flight = 0
+                    j = j + 1
+                end
+            end
+            i = i + 1
+        end
+    end
+    local slots = math.min(
+        SLOTS_MAX,
+        asCount(collector.deps.store.get("worker:slots"))
+    )
+    do
+        local slot = 1
+        while slot <= slots do
+            takeWorker(
+                collector,
+                "worker:" .. tostring(slot),
+                now_ms
+            )
+            slot = slot + 1
+        end
+    end
+end
+return ____exports

@@ -1,0 +1,227 @@
+local ____exports = {}
+local moveStates, moveState, startAnew, releaseOne, moveScores, moveScore, describeForPicks, successShare, isSettled, SUCCESS_PRIOR
+local ____ejection = require("resty.ax.core.ejection")
+local inRotation = ____ejection.inRotation
+local rampFactor = ____ejection.rampFactor
+local startRamp = ____ejection.startRamp
+local transition = ____ejection.transition
+local ____evidence = require("resty.ax.core.evidence")
+local weigh = ____evidence.weigh
+local ____score = require("resty.ax.core.score")
+local connRatio = ____score.connRatio
+local errorRatio = ____score.errorRatio
+local p99Ratio = ____score.p99Ratio
+local referenceP99 = ____score.referenceP99
+local stepScore = ____score.stepScore
+local targetScore = ____score.targetScore
+local ____windows = require("resty.ax.core.windows")
+local advanceNode = ____windows.advanceNode
+local clearNode = ____windows.clearNode
+local forgetOlder = ____windows.forgetOlder
+local isEmpty = ____windows.isEmpty
+local judged = ____windows.judged
+local meanMs = ____windows.meanMs
+local ____state = require("resty.ax.collector.state")
+local breathe = ____state.breathe
+local forgetSeen = ____state.forgetSeen
+local ____values = require("resty.ax.collector.values")
+local round = ____values.round
+function moveStates(upstream, now_ms)
+    local nodes = upstream.nodes
+    local in_rotation = 0
+    do
+        local i = 0
+        while i < #nodes do
+            if inRotation(nodes[i + 1].health) then
+                in_rotation = in_rotation + 1
+            end
+            i = i + 1
+        end
+    end
+    do
+        local i = 0
+        while i < #nodes do
+            in_rotation = in_rotation + moveState(nodes[i + 1], upstream, in_rotation, now_ms)
+            i = i + 1
+        end
+    end
+    if in_rotation == 0 then
+        releaseOne(upstream, now_ms)
+    end
+end
+function moveState(node, upstream, in_rotation, now_ms)
+    local ____node_0 = node
+    local seen = ____node_0.seen
+    local health = ____node_0.health
+    local windows = ____node_0.windows
+    local was_in = inRotation(health) and 1 or 0
+    seen.others_in_rotation = in_rotation - was_in
+    seen.judged = judged(windows.short.total)
+    seen.failed = windows.short.total.err + windows.short.total.fail
+    seen.young = now_ms - windows.short.since_ms < upstream.config.window_short_s * 1000
+    node.health = transition(
+        health,
+        seen,
+        node.config,
+        upstream.config,
+        now_ms
+    )
+    if node.health.state ~= health.state then
+        node.described = false
+    end
+    local is_in = inRotation(node.health) and 1 or 0
+    if is_in ~= was_in then
+        startAnew(node, now_ms)
+    end
+    return is_in - was_in
+end
+function startAnew(node, now_ms)
+    forgetSeen(node.seen)
+    clearNode(node.windows, now_ms)
+end
+function releaseOne(upstream, now_ms)
+    local first
+    do
+        local i = 0
+        while i < #upstream.nodes do
+            local node = upstream.nodes[i + 1]
+            local earlier = first == nil or (node.health.until_ms or 0) < (first.health.until_ms or 0)
+            if node.health.state == "ejected" and earlier then
+                first = node
+            end
+            i = i + 1
+        end
+    end
+    if first == nil then
+        return
+    end
+    first.health = startRamp(first.health, "back early, every node was out", upstream.config, now_ms)
+    first.described = false
+    startAnew(first, now_ms)
+end
+function moveScores(collector, upstream, now_ms)
+    local nodes = upstream.nodes
+    local p99s_ms = {}
+    local known = 0
+    do
+        local i = 0
+        while i < #nodes do
+            local node = nodes[i + 1]
+            node.evidence = nil
+            if inRotation(node.health) and not isEmpty(node.windows.long.total) then
+                breathe(collector, 1)
+                local evidence = weigh(node.windows, upstream.config.min_samples)
+                node.evidence = evidence
+                if evidence.recovered then
+                    forgetOlder(node.windows, now_ms)
+                end
+                if evidence.p99_ms ~= nil then
+                    p99s_ms[known + 1] = evidence.p99_ms
+                    known = known + 1
+                end
+            end
+            i = i + 1
+        end
+    end
+    local reference_ms = referenceP99(p99s_ms)
+    do
+        local i = 0
+        while i < #nodes do
+            moveScore(nodes[i + 1], upstream, reference_ms, now_ms)
+            i = i + 1
+        end
+    end
+end
+function moveScore(node, upstream, reference_ms, now_ms)
+    local config = upstream.config
+    local ____node_1 = node
+    local detail = ____node_1.detail
+    local evidence = ____node_1.evidence
+    local capacity = node.config.max_conns > 0 and node.config.max_conns or config.max_concurrency_per_node
+    local target = targetScore(
+        p99Ratio(evidence and evidence.p99_ms, reference_ms),
+        errorRatio(evidence and evidence.error_rate or 0, config.error_penalty_from, config.eject_error_rate),
+        connRatio(detail.in_flight, capacity),
+        config
+    )
+    local since_ms = now_ms - detail.score_at_ms
+    local score = stepScore(
+        detail.score,
+        target,
+        since_ms,
+        config.weight_step,
+        config.weight_step_interval_ms
+    )
+    detail.target_score = target
+    if score ~= detail.score then
+        detail.score = score
+        detail.score_at_ms = now_ms
+    end
+end
+function describeForPicks(node, upstream, now_ms)
+    local ____node_6 = node
+    local detail = ____node_6.detail
+    local health = ____node_6.health
+    local windows = ____node_6.windows
+    local ramp = rampFactor(health, upstream.config.ramp_from, now_ms)
+    local mean_ms = meanMs(windows.short.total) or meanMs(windows.long.total)
+    detail.state = health.state
+    detail.weight = round(node.config.weight * detail.score * ramp, 10000)
+    detail.static_weight = round(node.config.weight * ramp, 10000)
+    local ____detail_8 = detail
+    local ____temp_7
+    if mean_ms == nil then
+        ____temp_7 = nil
+    else
+        ____temp_7 = round(mean_ms, 100)
+    end
+    ____detail_8.latency_ms = ____temp_7
+    detail.success = successShare(node)
+end
+function successShare(node)
+    local ____node_windows_9 = node.windows
+    local short = ____node_windows_9.short
+    local long = ____node_windows_9.long
+    local tally = judged(short.total) == 0 and node.seen.young and long.total or short.total
+    return round(
+        (tally.ok + SUCCESS_PRIOR) / (judged(tally) + SUCCESS_PRIOR),
+        10000
+    )
+end
+function isSettled(node)
+    local ____node_10 = node
+    local detail = ____node_10.detail
+    local health = ____node_10.health
+    local windows = ____node_10.windows
+    return isEmpty(windows.long.total) and isEmpty(windows.short.total) and detail.in_flight == 0 and detail.score == detail.target_score and health.ejections == 0 and health.error_since_ms == nil and health.kept == nil and (health.state == "up" or health.state == "down")
+end
+--- One look at one upstream: states, then scores, then what picks need to know of every node.
+-- 
+-- @param now_ms monotonic ms
+function ____exports.judgeUpstream(collector, upstream, now_ms)
+    do
+        local i = 0
+        while i < #upstream.nodes do
+            advanceNode(upstream.nodes[i + 1].windows, now_ms)
+            i = i + 1
+        end
+    end
+    moveStates(upstream, now_ms)
+    moveScores(collector, upstream, now_ms)
+    upstream.settled = true
+    upstream.picks = 0
+    do
+        local i = 0
+        while i < #upstream.nodes do
+            local node = upstream.nodes[i + 1]
+            upstream.picks = upstream.picks + node.windows.short.total.picks
+            describeForPicks(node, upstream, now_ms)
+            if not isSettled(node) then
+                upstream.settled = false
+            end
+            i = i + 1
+        end
+    end
+end
+SUCCESS_PRIOR = 2
+return ____exports

@@ -1,0 +1,65 @@
+local ____exports = {}
+local publishUpstream, write, noteWrite
+local ____compose = require("resty.ax.collector.compose")
+local composeWindows = ____compose.composeWindows
+function publishUpstream(collector, upstream, head, now_ms)
+    local name = upstream.config.name
+    write(collector, "snapshot:" .. name, head .. upstream.snapshot_body)
+    if upstream.detail_due or upstream.settled then
+        write(collector, "detail:" .. name, head .. upstream.detail_body)
+    end
+    upstream.detail_due = false
+    local windows = composeWindows(collector, upstream, now_ms)
+    if windows ~= nil then
+        write(collector, "windows:" .. name, windows)
+    end
+end
+function write(collector, key, text)
+    noteWrite(
+        collector,
+        collector.deps.store.set(key, text),
+        key
+    )
+end
+function noteWrite(collector, written, key)
+    if written then
+        return
+    end
+    if not collector.full and not collector.full_before then
+        collector.deps.onWarning("store_full", ("no room for " .. key) .. ": workers keep what they have; enlarge the shared dict")
+    end
+    collector.full = true
+end
+--- Writes what the collector found, every upstream's snapshot and detail, then the generation that tells
+-- workers to look. Every tick writes, also when nothing changed: the time stamp shows that the data is
+-- fresh, and a key that somebody deleted is back at once.
+function ____exports.publish(collector, now_ms)
+    local store = collector.deps.store
+    local stored = store.get("generation")
+    local before = type(stored) == "number" and stored or 0
+    if stored ~= nil and type(stored) ~= "number" then
+        store.remove("generation")
+    end
+    local generation = math.max(before, collector.generation) + 1
+    collector.generation = generation
+    do
+        local i = 0
+        while i < #collector.upstreams do
+            publishUpstream(
+                collector,
+                collector.upstreams[i + 1],
+                ((("{\"generation\":" .. tostring(generation)) .. ",\"at_ms\":") .. tostring(now_ms)) .. ",",
+                now_ms
+            )
+            i = i + 1
+        end
+    end
+    noteWrite(
+        collector,
+        store.incr("generation", generation - before) ~= nil,
+        "generation"
+    )
+    collector.full_before = collector.full
+    collector.full = false
+end
+return ____exports

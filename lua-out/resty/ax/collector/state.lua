@@ -1,0 +1,127 @@
+-- Lua Library inline imports
+local function __TS__ArraySort(self, compareFn)
+    if compareFn ~= nil then
+        table.sort(
+            self,
+            function(a, b) return compareFn(nil, a, b) < 0 end
+        )
+    else
+        table.sort(self)
+    end
+    return self
+end
+-- End of Lua Library inline imports
+local ____exports = {}
+local newSeen, newDetail
+local ____ejection = require("resty.ax.core.ejection")
+local newHealth = ____ejection.newHealth
+local ____windows = require("resty.ax.core.windows")
+local newNodeWindows = ____windows.newNodeWindows
+function newSeen()
+    return {
+        streak = 0,
+        picks_since_return = math.huge,
+        answered_since_return = true,
+        judged = 0,
+        failed = 0,
+        young = true,
+        others_in_rotation = 0
+    }
+end
+function newDetail(base_weight, now_ms)
+    return {
+        state = "up",
+        weight = base_weight,
+        static_weight = base_weight,
+        success = 1,
+        reason = "",
+        since_ms = now_ms,
+        ejections = 0,
+        base_weight = base_weight,
+        score = 1,
+        target_score = 1,
+        score_at_ms = now_ms,
+        share = 0,
+        in_flight = 0,
+        requests_per_s = 0,
+        error_rate = 0,
+        picks_total = 0,
+        ok_total = 0,
+        err_total = 0,
+        fail_total = 0,
+        aborted_total = 0
+    }
+end
+--- A node never seen before: in rotation, average score.
+-- 
+-- @param key its id as JSON
+function ____exports.newNodeRecord(config, upstream, key, now_ms)
+    return {
+        config = config,
+        key = key,
+        windows = newNodeWindows(upstream.window_short_s, upstream.window_long_s, now_ms),
+        health = newHealth(now_ms),
+        seen = newSeen(),
+        failed_at_ms = 0,
+        detail = newDetail(config.weight, now_ms),
+        described = false,
+        detail_text = "",
+        windows_text = ""
+    }
+end
+--- The evidence so far is spent: the node left the rotation or came back to it.
+function ____exports.forgetSeen(seen)
+    seen.streak = 0
+    seen.picks_since_return = 0
+    seen.answered_since_return = false
+end
+---
+-- @returns the upstream with every node fresh
+function ____exports.newUpstreamRecord(config, deps, now_ms)
+    local by_id = {}
+    local nodes = {}
+    local count = #config.nodes
+    do
+        local i = 0
+        while i < count do
+            local key = deps.encode(config.nodes[i + 1].id) or "\"\""
+            local node = ____exports.newNodeRecord(config.nodes[i + 1], config, key, now_ms)
+            by_id[node.config.id] = node
+            nodes[i + 1] = node
+            i = i + 1
+        end
+    end
+    __TS__ArraySort(
+        nodes,
+        function(____, a, b) return a.config.id < b.config.id and -1 or (a.config.id > b.config.id and 1 or 0) end
+    )
+    return {
+        config = config,
+        nodes = nodes,
+        by_id = by_id,
+        active = true,
+        settled = false,
+        snapshot_body = "",
+        detail_body = "",
+        picks = 0,
+        detail_cursor = 0,
+        detail_due = true,
+        windows_part = 0
+    }
+end
+--- Nodes worked on at a time: 2 to 4 µs each.
+local WORK_AT_A_TIME = 300
+--- Counts work, and pauses when it is time to.
+-- 
+-- @param nodes looked at since the last call
+function ____exports.breathe(collector, nodes)
+    collector.work = collector.work + nodes
+    if collector.work < WORK_AT_A_TIME then
+        return
+    end
+    collector.work = 0
+    if collector.deps.pause ~= nil then
+        collector.deps.pause()
+    end
+end
+return ____exports

@@ -1,0 +1,81 @@
+import type { AxConfig } from "../core/model";
+import { sumInFlight, takeDeltas } from "./ingest";
+import { judgeUpstream } from "./judge";
+import { composeUpstream } from "./compose";
+import { publish } from "./publish";
+import { type Collector, type CollectorDeps, newUpstreamRecord } from "./state";
+import { takeOver } from "./takeover";
+
+export type { Collector, CollectorDeps } from "./state";
+
+/** A tick that has not come to its end for so long was killed (an error in a pause): the next one goes ahead. */
+const STUCK_MS = 5000;
+
+/**
+ * The collector: from the workers' counters to weights and node states. It runs in one elected worker
+ * (election.ts), in the timer phase, and is pure: store, clock and JSON come in by parameter, so that a
+ * simulator can run it in virtual time. docs/collector.md describes what it does.
+ *
+ * Made anew by every worker that becomes the collector, also by one that was it before: what has to
+ * survive is in the store, and is read at the first tick.
+ *
+ * @param config the validated configuration; not changed
+ * @param deps its surroundings
+ */
+export function newCollector(config: AxConfig, deps: CollectorDeps): Collector {
+  return {
+    config,
+    deps,
+    upstreams: [],
+    by_name: {},
+    generation: 0,
+    loaded: false,
+    node_count: 0,
+    busy_since_ms: undefined,
+    work: 0,
+    full: false,
+    full_before: false,
+  };
+}
+
+/**
+ * One round, about every `collector_interval_ms`, only in the worker that `isElected` has just named.
+ * Takes the workers' reports out of the store, moves states and scores, writes snapshots. Uneven
+ * intervals and gaps do no harm. Does not throw on anything that is or is not in the store. With `pause`
+ * it may yield; called again meanwhile, it does nothing.
+ *
+ * @param now_ms monotonic ms
+ */
+export function tick(collector: Collector, now_ms: number): void {
+  if (collector.busy_since_ms !== undefined && now_ms - collector.busy_since_ms < STUCK_MS) return;
+  collector.busy_since_ms = now_ms;
+  if (!collector.loaded) load(collector, now_ms);
+  for (let i = 0; i < collector.upstreams.length; i++) collector.upstreams[i].active = false;
+  takeDeltas(collector, now_ms);
+  sumInFlight(collector, now_ms);
+  for (let i = 0; i < collector.upstreams.length; i++) {
+    const upstream = collector.upstreams[i];
+    if (upstream.active || !upstream.settled) {
+      judgeUpstream(collector, upstream, now_ms);
+      composeUpstream(collector, upstream, now_ms);
+    }
+  }
+  publish(collector, now_ms);
+  collector.busy_since_ms = undefined;
+}
+
+function load(collector: Collector, now_ms: number): void {
+  const names: string[] = [];
+  for (const name in collector.config.upstreams) names.push(name);
+  // The same order everywhere: records have none of their own in Lua.
+  names.sort();
+  for (let i = 0; i < names.length; i++) {
+    const upstream = newUpstreamRecord(collector.config.upstreams[names[i]], collector.deps, now_ms);
+    upstream.windows_part = i;
+    collector.upstreams[i] = upstream;
+    collector.node_count += upstream.nodes.length;
+    collector.by_name[names[i]] = upstream;
+  }
+  takeOver(collector, now_ms);
+  collector.loaded = true;
+}

@@ -1,0 +1,142 @@
+import { cleanSparse } from "../core/histogram";
+import { advanceNode, feedNode } from "../core/windows";
+import { DELTAS_MAX, type NodeDelta, WORKER_DEAD_MS } from "../core/wire";
+import { breathe, type Collector, type NodeRecord } from "./state";
+import { asCount, asNumber, asRecord } from "./values";
+
+/** Entries taken in one tick: all that workers leave in the list, and then some; not an endless loop. */
+const DELTAS_PER_TICK = 2 * DELTAS_MAX;
+
+/** Worker slots looked at: more than any gateway has, so that a broken `worker:slots` cannot stall a tick. */
+const SLOTS_MAX = 1024;
+
+/**
+ * Takes all the workers' reports out of the store and into the windows. Upstreams and nodes that are
+ * not configured (a worker of the old configuration during a reload) are passed over.
+ */
+export function takeDeltas(collector: Collector, now_ms: number): void {
+  const { store, decode, onWarning } = collector.deps;
+  for (let i = 0; i < DELTAS_PER_TICK; i++) {
+    const text = store.pop("deltas");
+    if (text === undefined) return;
+    const upstreams = asRecord(asRecord(decode(text))?.upstreams);
+    if (upstreams === undefined) onWarning("store_corrupt", "an entry of deltas is not a worker's report; left out");
+    else takeDelta(collector, upstreams, now_ms);
+  }
+}
+
+function takeDelta(collector: Collector, upstreams: Record<string, unknown>, now_ms: number): void {
+  for (const name in upstreams) {
+    const upstream = collector.by_name[name];
+    const nodes = asRecord(upstreams[name]);
+    if (upstream !== undefined && nodes !== undefined) {
+      for (const id in nodes) {
+        const node = upstream.by_id[id];
+        const delta = asRecord(nodes[id]);
+        if (node !== undefined && delta !== undefined) {
+          upstream.active = true;
+          takeNodeDelta(node, cleanDelta(delta), now_ms);
+          breathe(collector, 1);
+        }
+      }
+    }
+  }
+}
+
+/** Overwrites what is missing or not a count with 0. In place: thousands of them come in a tick. */
+function cleanDelta(raw: Record<string, unknown>): NodeDelta {
+  raw.picks = asCount(raw.picks);
+  raw.ok = asCount(raw.ok);
+  raw.err = asCount(raw.err);
+  raw.fail = asCount(raw.fail);
+  raw.aborted = asCount(raw.aborted);
+  raw.sum_ms = asCount(raw.sum_ms);
+  raw.streak = asCount(raw.streak);
+  raw.hist = cleanSparse(raw.hist);
+  return raw as unknown as NodeDelta;
+}
+
+function takeNodeDelta(node: NodeRecord, delta: NodeDelta, now_ms: number): void {
+  advanceNode(node.windows, now_ms);
+  feedNode(node.windows, delta);
+  countStreak(node, delta, now_ms);
+  node.seen.picks_since_return += delta.picks;
+  if (delta.ok + delta.err > 0) node.seen.answered_since_return = true;
+  const detail = node.detail;
+  detail.picks_total += delta.picks;
+  detail.ok_total += delta.ok;
+  detail.err_total += delta.err;
+  detail.fail_total += delta.fail;
+  detail.aborted_total += delta.aborted;
+}
+
+/**
+ * Connection failures in a row over all workers. Reports come in the order of the flushes. One with
+ * an answer in it ends the streak of everybody, and only this worker's failures after its last answer
+ * begin a new one; one without an answer adds its failures to those the other workers saw. So a dead
+ * node is out after `max_fails` failures in all, not `max_fails` in each worker, and a node that still
+ * answers somebody stays. The order of what happened within one flush interval (~100 ms) in different
+ * workers is unknown; a report with an answer that comes later is taken as the later event, in the
+ * node's favour. What a worker counted before a report is not added again: the others' answers in
+ * between count. As in nginx, failures longer ago than `fail_timeout` are forgotten.
+ */
+function countStreak(node: NodeRecord, delta: NodeDelta, now_ms: number): void {
+  const seen = node.seen;
+  const memory_ms = Math.max(1, node.config.fail_timeout_s) * 1000;
+  if (now_ms - node.failed_at_ms > memory_ms) seen.streak = 0;
+  if (delta.fail > 0) node.failed_at_ms = now_ms;
+  if (delta.ok + delta.err > 0) seen.streak = Math.min(delta.streak, delta.fail);
+  else seen.streak += delta.fail;
+}
+
+/**
+ * Adds up the requests in flight of all workers that live. A worker's record is dead when it is old;
+ * one that is shutting down has no timers and is judged by its process. Records of ended processes
+ * are removed: nobody else would.
+ */
+export function sumInFlight(collector: Collector, now_ms: number): void {
+  for (let i = 0; i < collector.upstreams.length; i++) {
+    const nodes = collector.upstreams[i].nodes;
+    for (let j = 0; j < nodes.length; j++) nodes[j].detail.in_flight = 0;
+  }
+  const slots = Math.min(SLOTS_MAX, asCount(collector.deps.store.get("worker:slots")));
+  for (let slot = 1; slot <= slots; slot++) takeWorker(collector, `worker:${slot}`, now_ms);
+}
+
+function takeWorker(collector: Collector, key: string, now_ms: number): void {
+  const { store, decode, onWarning, processAlive } = collector.deps;
+  const text = store.get(key);
+  if (text === undefined) return;
+  const record = asRecord(decode(`${text}`));
+  const pid = asNumber(record?.pid);
+  const at_ms = asNumber(record?.at_ms);
+  if (record === undefined || pid === undefined || at_ms === undefined) {
+    // Its worker, if there is one, writes it anew at its next flush.
+    onWarning("store_corrupt", `${key} is not a worker's record; removed`);
+    store.remove(key);
+    return;
+  }
+  const old = now_ms - at_ms > WORKER_DEAD_MS;
+  if ((old || record.exiting === true) && !processAlive(pid)) {
+    store.remove(key);
+    return;
+  }
+  if (!old || record.exiting === true) addInFlight(collector, asRecord(record.in_flight));
+}
+
+function addInFlight(collector: Collector, upstreams: Record<string, unknown> | undefined): void {
+  if (upstreams === undefined) return;
+  for (const name in upstreams) {
+    const upstream = collector.by_name[name];
+    const nodes = asRecord(upstreams[name]);
+    if (upstream !== undefined && nodes !== undefined) {
+      for (const id in nodes) {
+        const node = upstream.by_id[id];
+        if (node !== undefined) {
+          node.detail.in_flight += asCount(nodes[id]);
+          upstream.active = true;
+        }
+      }
+    }
+  }
+}

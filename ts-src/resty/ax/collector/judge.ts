@@ -1,0 +1,150 @@
+import { inRotation, rampFactor, startRamp, transition } from "../core/ejection";
+import { weigh } from "../core/evidence";
+import { connRatio, errorRatio, p99Ratio, referenceP99, stepScore, targetScore } from "../core/score";
+import { advanceNode, clearNode, forgetOlder, isEmpty, judged, meanMs } from "../core/windows";
+import { breathe, type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
+import { round } from "./values";
+
+/**
+ * One look at one upstream: states, then scores, then what picks need to know of every node.
+ *
+ * @param now_ms monotonic ms
+ */
+export function judgeUpstream(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
+  for (let i = 0; i < upstream.nodes.length; i++) advanceNode(upstream.nodes[i].windows, now_ms);
+  moveStates(upstream, now_ms);
+  moveScores(collector, upstream, now_ms);
+  upstream.settled = true;
+  upstream.picks = 0;
+  for (let i = 0; i < upstream.nodes.length; i++) {
+    const node = upstream.nodes[i];
+    upstream.picks += node.windows.short.total.picks;
+    describeForPicks(node, upstream, now_ms);
+    if (!isSettled(node)) upstream.settled = false;
+  }
+}
+
+function moveStates(upstream: UpstreamRecord, now_ms: number): void {
+  const nodes = upstream.nodes;
+  let in_rotation = 0;
+  for (let i = 0; i < nodes.length; i++) if (inRotation(nodes[i].health)) in_rotation++;
+  for (let i = 0; i < nodes.length; i++) in_rotation += moveState(nodes[i], upstream, in_rotation, now_ms);
+  if (in_rotation === 0) releaseOne(upstream, now_ms);
+}
+
+/** @returns by how much the number of nodes in rotation changed */
+function moveState(node: NodeRecord, upstream: UpstreamRecord, in_rotation: number, now_ms: number): number {
+  const { seen, health, windows } = node;
+  const was_in = inRotation(health) ? 1 : 0;
+  seen.others_in_rotation = in_rotation - was_in;
+  seen.judged = judged(windows.short.total);
+  seen.failed = windows.short.total.err + windows.short.total.fail;
+  seen.young = now_ms - windows.short.since_ms < upstream.config.window_short_s * 1000;
+  node.health = transition(health, seen, node.config, upstream.config, now_ms);
+  if (node.health.state !== health.state) node.described = false;
+  const is_in = inRotation(node.health) ? 1 : 0;
+  if (is_in !== was_in) startAnew(node, now_ms);
+  return is_in - was_in;
+}
+
+/** Out or back: what was held against the node (or in its favour) is of another time. */
+function startAnew(node: NodeRecord, now_ms: number): void {
+  forgetSeen(node.seen);
+  clearNode(node.windows, now_ms);
+}
+
+/** Every node is out, e.g. because the configuration took away the last one: the next to return does so now. */
+function releaseOne(upstream: UpstreamRecord, now_ms: number): void {
+  let first: NodeRecord | undefined;
+  for (let i = 0; i < upstream.nodes.length; i++) {
+    const node = upstream.nodes[i];
+    const earlier = first === undefined || (node.health.until_ms ?? 0) < (first.health.until_ms ?? 0);
+    if (node.health.state === "ejected" && earlier) first = node;
+  }
+  if (first === undefined) return;
+  first.health = startRamp(first.health, "back early, every node was out", upstream.config, now_ms);
+  first.described = false;
+  startAnew(first, now_ms);
+}
+
+/** Scores by the nodes' evidence. A node out of rotation has none: it drifts back to average. */
+function moveScores(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
+  const nodes = upstream.nodes;
+  const p99s_ms: number[] = [];
+  let known = 0;
+  for (let i = 0; i < nodes.length; i++) {
+    const node = nodes[i];
+    node.evidence = undefined;
+    if (inRotation(node.health) && !isEmpty(node.windows.long.total)) {
+      breathe(collector, 1);
+      const evidence = weigh(node.windows, upstream.config.min_samples);
+      node.evidence = evidence;
+      if (evidence.recovered) forgetOlder(node.windows, now_ms);
+      if (evidence.p99_ms !== undefined) {
+        p99s_ms[known] = evidence.p99_ms;
+        known++;
+      }
+    }
+  }
+  const reference_ms = referenceP99(p99s_ms);
+  for (let i = 0; i < nodes.length; i++) moveScore(nodes[i], upstream, reference_ms, now_ms);
+}
+
+function moveScore(node: NodeRecord, upstream: UpstreamRecord, reference_ms: number | undefined, now_ms: number): void {
+  const config = upstream.config;
+  const { detail, evidence } = node;
+  const capacity = node.config.max_conns > 0 ? node.config.max_conns : config.max_concurrency_per_node;
+  const target = targetScore(
+    p99Ratio(evidence?.p99_ms, reference_ms),
+    errorRatio(evidence?.error_rate ?? 0, config.error_penalty_from, config.eject_error_rate),
+    connRatio(detail.in_flight, capacity),
+    config,
+  );
+  const since_ms = now_ms - detail.score_at_ms;
+  const score = stepScore(detail.score, target, since_ms, config.weight_step, config.weight_step_interval_ms);
+  detail.target_score = target;
+  if (score !== detail.score) {
+    detail.score = score;
+    detail.score_at_ms = now_ms;
+  }
+}
+
+/** Fills in what a pick needs to know: for every node, at every look. */
+function describeForPicks(node: NodeRecord, upstream: UpstreamRecord, now_ms: number): void {
+  const { detail, health, windows } = node;
+  const ramp = rampFactor(health, upstream.config.ramp_from, now_ms);
+  const mean_ms = meanMs(windows.short.total) ?? meanMs(windows.long.total);
+  detail.state = health.state;
+  detail.weight = round(node.config.weight * detail.score * ramp, 1e4);
+  detail.static_weight = round(node.config.weight * ramp, 1e4);
+  detail.latency_ms = mean_ms === undefined ? undefined : round(mean_ms, 100);
+  detail.success = successShare(node);
+}
+
+/** Tries taken as successful beforehand: one failure of one must not read as "never answers". */
+const SUCCESS_PRIOR = 2;
+
+/**
+ * (ok + 2) ÷ (judged + 2) of the short window: 1 without tries, so that a node nobody tries any more
+ * is tried again. Right after a takeover the short window is empty because nobody has looked yet; then
+ * the long one, read from the store, speaks.
+ */
+function successShare(node: NodeRecord): number {
+  const { short, long } = node.windows;
+  const tally = judged(short.total) === 0 && node.seen.young ? long.total : short.total;
+  return round((tally.ok + SUCCESS_PRIOR) / (judged(tally) + SUCCESS_PRIOR), 1e4);
+}
+
+function isSettled(node: NodeRecord): boolean {
+  const { detail, health, windows } = node;
+  return (
+    isEmpty(windows.long.total) &&
+    isEmpty(windows.short.total) &&
+    detail.in_flight === 0 &&
+    detail.score === detail.target_score &&
+    health.ejections === 0 &&
+    health.error_since_ms === undefined &&
+    health.kept === undefined &&
+    (health.state === "up" || health.state === "down")
+  );
+}

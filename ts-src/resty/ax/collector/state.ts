@@ -1,0 +1,197 @@
+import { type Health, newHealth, type Seen } from "../core/ejection";
+import type { Evidence } from "../core/evidence";
+import type { AxConfig, NodeConfig, UpstreamConfig } from "../core/model";
+import type { Store } from "../core/store";
+import { newNodeWindows, type NodeWindows } from "../core/windows";
+import type { DetailNode } from "../core/wire";
+
+/** What the collector needs of its surroundings: nginx, a test or the simulator. */
+export interface CollectorDeps {
+  store: Store;
+  /** To JSON; undefined when the value cannot be written. */
+  encode(this: void, value: unknown): string | undefined;
+  /** From JSON; undefined when the text is not JSON. */
+  decode(this: void, text: string): unknown;
+  /** This worker's process. */
+  pid: number;
+  processAlive(this: void, pid: number): boolean;
+  /**
+   * Lets the worker serve requests for a moment; called after every millisecond or so of work. May yield, as
+   * in nginx's timers. Absent: a tick runs through.
+   */
+  pause?(this: void): void;
+  /** Something went wrong that the collector can live with: no room, or something unreadable. */
+  onWarning(this: void, kind: "store_full" | "store_corrupt", message: string): void;
+}
+
+/** One node, as the collector knows it. */
+export interface NodeRecord {
+  config: NodeConfig;
+  /** The id as JSON. */
+  key: string;
+  windows: NodeWindows;
+  health: Health;
+  seen: Seen;
+  /** When the last connection failure was seen, monotonic ms. */
+  failed_at_ms: number;
+  /** What its windows say, as of the last look; undefined when they are empty or it is out of rotation. */
+  evidence?: Evidence;
+  /** What is published; scores and totals live in here alone. */
+  detail: DetailNode;
+  /** `detail_text` shows the node's present state. */
+  described: boolean;
+  /** `"id":{…}` of detail:<upstream>. */
+  detail_text: string;
+  /** `"id":"…"` of windows:<upstream>; empty when there is nothing to write. */
+  windows_text: string;
+}
+
+/** One upstream, as the collector knows it. */
+export interface UpstreamRecord {
+  config: UpstreamConfig;
+  /** Ascending by id: the order of decisions must not depend on the configuration's. */
+  nodes: NodeRecord[];
+  by_id: Record<string, NodeRecord | undefined>;
+  /** Something was reported since the last tick, or is in flight. */
+  active: boolean;
+  /** Nothing will change until something is reported: what was published can be published again. */
+  settled: boolean;
+  snapshot_body: string;
+  detail_body: string;
+  /** Picks of all nodes in the short window. */
+  picks: number;
+  /** Where the next tick goes on describing nodes. */
+  detail_cursor: number;
+  /** Every node had its turn, or a state changed: detail:<upstream> is to be written. */
+  detail_due: boolean;
+  /** Which part of the nodes has its windows written next. */
+  windows_part: number;
+}
+
+/**
+ * The collector's memory. Made by the worker that has just been elected and dropped when it is no
+ * longer; what has to survive is read back from the store at the first tick.
+ */
+export interface Collector {
+  config: AxConfig;
+  deps: CollectorDeps;
+  upstreams: UpstreamRecord[];
+  by_name: Record<string, UpstreamRecord | undefined>;
+  generation: number;
+  loaded: boolean;
+  /** Nodes of all upstreams. */
+  node_count: number;
+  /** Begin of the tick that is under way, perhaps pausing; undefined between ticks. */
+  busy_since_ms?: number;
+  /** Nodes worked on since the last pause. */
+  work: number;
+  /** A write failed in this tick, or in the last one: the warning has been given. */
+  full: boolean;
+  full_before: boolean;
+}
+
+/**
+ * A node never seen before: in rotation, average score.
+ *
+ * @param key its id as JSON
+ */
+export function newNodeRecord(config: NodeConfig, upstream: UpstreamConfig, key: string, now_ms: number): NodeRecord {
+  return {
+    config,
+    key,
+    windows: newNodeWindows(upstream.window_short_s, upstream.window_long_s, now_ms),
+    health: newHealth(now_ms),
+    seen: newSeen(),
+    failed_at_ms: 0,
+    detail: newDetail(config.weight, now_ms),
+    described: false,
+    detail_text: "",
+    windows_text: "",
+  };
+}
+
+function newSeen(): Seen {
+  return {
+    streak: 0,
+    picks_since_return: Infinity,
+    answered_since_return: true,
+    judged: 0,
+    failed: 0,
+    young: true,
+    others_in_rotation: 0,
+  };
+}
+
+function newDetail(base_weight: number, now_ms: number): DetailNode {
+  return {
+    state: "up",
+    weight: base_weight,
+    static_weight: base_weight,
+    success: 1,
+    reason: "",
+    since_ms: now_ms,
+    ejections: 0,
+    base_weight,
+    score: 1,
+    target_score: 1,
+    score_at_ms: now_ms,
+    share: 0,
+    in_flight: 0,
+    requests_per_s: 0,
+    error_rate: 0,
+    picks_total: 0,
+    ok_total: 0,
+    err_total: 0,
+    fail_total: 0,
+    aborted_total: 0,
+  };
+}
+
+/** The evidence so far is spent: the node left the rotation or came back to it. */
+export function forgetSeen(seen: Seen): void {
+  seen.streak = 0;
+  seen.picks_since_return = 0;
+  seen.answered_since_return = false;
+}
+
+/** @returns the upstream with every node fresh */
+export function newUpstreamRecord(config: UpstreamConfig, deps: CollectorDeps, now_ms: number): UpstreamRecord {
+  const by_id: Record<string, NodeRecord | undefined> = {};
+  const nodes: NodeRecord[] = [];
+  const count = config.nodes.length;
+  for (let i = 0; i < count; i++) {
+    const key = deps.encode(config.nodes[i].id) ?? '""';
+    const node = newNodeRecord(config.nodes[i], config, key, now_ms);
+    by_id[node.config.id] = node;
+    nodes[i] = node;
+  }
+  nodes.sort((a, b) => (a.config.id < b.config.id ? -1 : a.config.id > b.config.id ? 1 : 0));
+  return {
+    config,
+    nodes,
+    by_id,
+    active: true,
+    settled: false,
+    snapshot_body: "",
+    detail_body: "",
+    picks: 0,
+    detail_cursor: 0,
+    detail_due: true,
+    windows_part: 0,
+  };
+}
+
+/** Nodes worked on at a time: 2 to 4 µs each. */
+const WORK_AT_A_TIME = 300;
+
+/**
+ * Counts work, and pauses when it is time to.
+ *
+ * @param nodes looked at since the last call
+ */
+export function breathe(collector: Collector, nodes: number): void {
+  collector.work += nodes;
+  if (collector.work < WORK_AT_A_TIME) return;
+  collector.work = 0;
+  if (collector.deps.pause !== undefined) collector.deps.pause();
+}

@@ -93,7 +93,10 @@ describe("adopted server lines", () => {
       const unknown = await refusal([backend.address], { upstreams: { backnd: {} } });
       expect(unknown).toContain("upstreams.backnd");
       expect(unknown).toContain("backend");
-      const unreadable = await refusal([backend.address], { nginx_conf: "/nonexistent/nginx.conf", upstreams: { backend: {} } });
+      const unreadable = await refusal([backend.address], {
+        nginx_conf: "/nonexistent/nginx.conf",
+        upstreams: { backend: {} },
+      });
       expect(unreadable).toContain("/nonexistent/nginx.conf");
       expect(unreadable).toContain("No such file");
       const all_down = await refusal([`${backend.address} down`], { upstreams: { backend: {} } });

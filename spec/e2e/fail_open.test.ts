@@ -42,10 +42,17 @@ describe("requests are served all the same, and the status names the fault, with
         lua_path: [moduleDir(kit.dir, "broken_strategy", module)],
       });
       await expectService(gateway);
-      const status = await waitForStatus(gateway, "the fault", (_, { faults }) => (faults["strategy"]?.count ?? 0) > 100);
+      const status = await waitForStatus(
+        gateway,
+        "the fault",
+        (_, { faults }) => (faults["strategy"]?.count ?? 0) > 100,
+      );
       expect(status.faults["strategy"].last_message).toContain("my bug");
       // Logged once a minute in each worker, not at every request.
-      const lines = gateway.errorLog().split("\n").filter((line) => line.includes("my bug"));
+      const lines = gateway
+        .errorLog()
+        .split("\n")
+        .filter((line) => line.includes("my bug"));
       expect(lines.length).toBeGreaterThan(0);
       expect(lines.length).toBeLessThanOrEqual(2);
     }));
@@ -69,7 +76,11 @@ describe("requests are served all the same, and the status names the fault, with
       const gateway = await kit.gateway({ servers: backends, server: BREAK });
       await inWorker(gateway, 'require("resty.ax.dataplane.worker").process.worker.by_name.backend.pool.weight = nil');
       await expectService(gateway);
-      const status = await waitForStatus(gateway, "the fault", (_, { faults }) => (faults["balancer"]?.count ?? 0) > 10);
+      const status = await waitForStatus(
+        gateway,
+        "the fault",
+        (_, { faults }) => (faults["balancer"]?.count ?? 0) > 10,
+      );
       expect(status.faults["balancer"].last_message).toContain("weight");
       for (const backend of backends) expect((await backend.counters()).requests).toBeGreaterThan(10);
     }));
@@ -86,7 +97,11 @@ describe("requests are served all the same, and the status names the fault, with
         server: "location /other { proxy_pass http://other; }",
       });
       expect((await gateway.get("/other")).status).toBe(200);
-      const status = await waitForStatus(gateway, "the fault", (_, { faults }) => faults["unknown_upstream"] !== undefined);
+      const status = await waitForStatus(
+        gateway,
+        "the fault",
+        (_, { faults }) => faults["unknown_upstream"] !== undefined,
+      );
       expect(status.faults["unknown_upstream"].last_message).toContain("othr");
     }));
 
@@ -107,7 +122,10 @@ describe("requests are served all the same, and the status names the fault, with
           gateway,
           `data again after ${wreck}`,
           (nodes, { collector, workers }) =>
-            collector.pid !== undefined && (collector.data_age_ms ?? 1e9) < 2000 && workers.length === 2 && nodes[0].score !== undefined,
+            collector.pid !== undefined &&
+            (collector.data_age_ms ?? 1e9) < 2000 &&
+            workers.length === 2 &&
+            nodes[0].score !== undefined,
         );
         expect(status.upstreams[0].nodes).toHaveLength(3);
       }
@@ -143,7 +161,10 @@ describe("requests are served all the same, and the status names the fault, with
       for (const backend of backends) expect((await backend.counters()).requests).toBeGreaterThan(10);
       // The junk is still there: nothing of ours pushed a user's entries out.
       await inWorker(gateway, 'assert(ngx.shared.ax:get("junk12:1"))');
-      const lines = gateway.errorLog().split("\n").filter((line) => line.includes("store_full"));
+      const lines = gateway
+        .errorLog()
+        .split("\n")
+        .filter((line) => line.includes("store_full"));
       expect(lines.length).toBeLessThanOrEqual(2);
     }));
 
@@ -195,7 +216,9 @@ describe("bad configuration", () => {
   it("on a reload keeps the old workers serving", () =>
     withKit("bad-reload", async (kit) => {
       const gateway = await kit.gateway({ servers: await kit.backends(2) });
-      await expect(gateway.reload({ ax: { upstreams: { backend: { strategy: "best" } } } })).rejects.toThrow(/strategy/);
+      await expect(gateway.reload({ ax: { upstreams: { backend: { strategy: "best" } } } })).rejects.toThrow(
+        /strategy/,
+      );
       await expectService(gateway);
       expect((await statusOf(gateway)).upstreams[0].strategy).toBe("adaptive");
     }));

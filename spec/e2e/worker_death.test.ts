@@ -38,9 +38,17 @@ describe("a worker killed with -9 under load", () => {
       const backends = await kit.backends(2);
       const gateway = await kit.gateway({ workers: 2, servers: backends });
       for (let k = 0; k < 50; k++) await gateway.get("/");
-      const before = await waitForStatus(gateway, "50 outcomes", (nodes) => nodes[0].totals.ok + nodes[1].totals.ok >= 50);
+      const before = await waitForStatus(
+        gateway,
+        "50 outcomes",
+        (nodes) => nodes[0].totals.ok + nodes[1].totals.ok >= 50,
+      );
       await gateway.killWorker(before.collector.pid!);
-      const after = await waitForStatus(gateway, "the next collector", (_, { collector }) => collector.pid !== before.collector.pid);
+      const after = await waitForStatus(
+        gateway,
+        "the next collector",
+        (_, { collector }) => collector.pid !== before.collector.pid,
+      );
       expect(after.collector.generation).toBeGreaterThan(before.collector.generation!);
       const nodes = await nodesOf(gateway);
       expect(nodes[0].totals.ok + nodes[1].totals.ok).toBeGreaterThanOrEqual(50);

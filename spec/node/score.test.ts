@@ -16,6 +16,7 @@ interface Vectors {
     name: string;
     p99_ms?: number;
     reference_ms?: number;
+    confidence?: number;
     error_rate: number;
     in_flight: number;
     capacity: number;
@@ -43,7 +44,7 @@ describe("score in JavaScript", () => {
   it.each(vectors.scores)("golden vector: $name", (given) => {
     const limits = vectors.limits;
     const score = targetScore(
-      p99Ratio(given.p99_ms, given.reference_ms),
+      p99Ratio(given.p99_ms, given.reference_ms, given.confidence ?? 1),
       errorRatio(given.error_rate, limits.error_penalty_from, limits.eject_error_rate),
       connRatio(given.in_flight, given.capacity),
       limits,

@@ -55,17 +55,22 @@ describe("scores", function()
     end
   end)
 
-  it("of nodes with too few samples stay 1: no data is neither best nor worst", function()
-    local c = kit.new({ nodes = six })
-    c:run(20, function(tick)
-      local nodes = kit.steady(six, 50, 20)()
-      nodes.a = nil
-      if tick % 5 == 0 then
-        nodes.a = deltas.delta({ tick % 2 == 0 and 1 or 900 }, { err = 1 })
-      end
-      return nodes
-    end)
-    assert.equal(1, c:at("a").score)
+  it("of nodes with few samples fall no further than those samples are worth, and never rise", function()
+    local function run(latency)
+      local c = kit.new({ nodes = six })
+      c:run(20, function(tick)
+        local nodes = kit.steady(six, 50, 20)()
+        nodes.a = nil
+        if tick % 5 == 0 then
+          nodes.a = deltas.delta({ latency })
+        end
+        return nodes
+      end)
+      return c:at("a").score
+    end
+    assert.equal(1, run(1))
+    -- 8 of the 20 samples that a full judgement takes: 0.4 of the most that latency takes off.
+    assert.is_true(math.abs(run(900) - 0.6) < 1e-9)
   end)
 
   it("multiply the base weight", function()
@@ -368,7 +373,10 @@ describe("workers' reports", function()
       return { a = deltas.delta({}, { err = 100 }) }
     end)
     assert.is_true(c:snapshot().nodes.a.success < 0.01)
-    c:run(6)
+    -- Without requests it stays bad for as long as the long window remembers.
+    c:run(12)
+    assert.is_true(c:snapshot().nodes.a.success < 0.01)
+    c:run(120)
     assert.equal(1, c:snapshot().nodes.a.success)
   end)
 end)

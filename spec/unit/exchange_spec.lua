@@ -156,7 +156,11 @@ describe("the exchange between workers", function()
     end
     store.set(
       "snapshot:backend",
-      cjson.encode({ generation = 1, at_ms = 1, nodes = { n1 = with(10), n2 = with(20), n3 = with(90), n4 = with(nil) } })
+      cjson.encode({
+        generation = 1,
+        at_ms = 1,
+        nodes = { n1 = with(10), n2 = with(20), n3 = with(90), n4 = with(nil) },
+      })
     )
     exchange.readSnapshots(worker(store, 1), { up }, 50000)
     assert.same({ 10, 20, 90, 20 }, up.pool.latency_ms)

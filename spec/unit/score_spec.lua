@@ -31,7 +31,7 @@ describe("score", function()
     it("golden vector: " .. case.name, function()
       local limits = vectors().limits
       local found = score.targetScore(
-        score.p99Ratio(case.p99_ms, case.reference_ms),
+        score.p99Ratio(case.p99_ms, case.reference_ms, case.confidence or 1),
         score.errorRatio(case.error_rate, limits.error_penalty_from, limits.eject_error_rate),
         score.connRatio(case.in_flight, case.capacity),
         limits
@@ -80,12 +80,13 @@ describe("evidence", function()
     return evidence.weigh(node, MIN_SAMPLES)
   end
 
-  it("says nothing of a node with too few samples", function()
+  it("says little of the latency and nothing of the errors of a node with too few samples", function()
     local node = windows.newNodeWindows(5, 60, 0)
     windows.feedNode(node, deltas.delta(deltas.same(9, 500), { err = 10 }))
     local found = evidence.weigh(node, MIN_SAMPLES)
-    assert.is_nil(found.p99_ms)
+    assert.is_true(found.p99_confidence > 0 and found.p99_confidence < 0.5)
     assert.equal(0, found.error_rate)
+    assert.is_nil(evidence.weigh(windows.newNodeWindows(5, 60, 0), MIN_SAMPLES).p99_ms)
   end)
 
   it("is the long window's while the short one agrees", function()

@@ -5,13 +5,40 @@
 
 /** One zone declared with lua_shared_dict. Every method is atomic over all workers. */
 interface NgxSharedDict {
-  get(this: NgxSharedDict, key: string): LuaMultiReturn<[string | number | boolean | undefined, number | string | undefined]>;
-  set(this: NgxSharedDict, key: string, value: string | number | boolean | undefined, exptime_s?: number): LuaMultiReturn<[boolean, string | undefined, boolean | undefined]>;
-  safe_set(this: NgxSharedDict, key: string, value: string | number | boolean, exptime_s?: number): LuaMultiReturn<[boolean | undefined, string | undefined]>;
-  safe_add(this: NgxSharedDict, key: string, value: string | number | boolean, exptime_s?: number): LuaMultiReturn<[boolean | undefined, string | undefined]>;
-  incr(this: NgxSharedDict, key: string, value: number, init?: number): LuaMultiReturn<[number | undefined, string | undefined]>;
+  get(
+    this: NgxSharedDict,
+    key: string,
+  ): LuaMultiReturn<[string | number | boolean | undefined, number | string | undefined]>;
+  set(
+    this: NgxSharedDict,
+    key: string,
+    value: string | number | boolean | undefined,
+    exptime_s?: number,
+  ): LuaMultiReturn<[boolean, string | undefined, boolean | undefined]>;
+  safe_set(
+    this: NgxSharedDict,
+    key: string,
+    value: string | number | boolean,
+    exptime_s?: number,
+  ): LuaMultiReturn<[boolean | undefined, string | undefined]>;
+  safe_add(
+    this: NgxSharedDict,
+    key: string,
+    value: string | number | boolean,
+    exptime_s?: number,
+  ): LuaMultiReturn<[boolean | undefined, string | undefined]>;
+  incr(
+    this: NgxSharedDict,
+    key: string,
+    value: number,
+    init?: number,
+  ): LuaMultiReturn<[number | undefined, string | undefined]>;
   delete(this: NgxSharedDict, key: string): void;
-  rpush(this: NgxSharedDict, key: string, value: string | number): LuaMultiReturn<[number | undefined, string | undefined]>;
+  rpush(
+    this: NgxSharedDict,
+    key: string,
+    value: string | number,
+  ): LuaMultiReturn<[number | undefined, string | undefined]>;
   lpop(this: NgxSharedDict, key: string): LuaMultiReturn<[string | number | undefined, string | undefined]>;
   llen(this: NgxSharedDict, key: string): LuaMultiReturn<[number | undefined, string | undefined]>;
   capacity(this: NgxSharedDict): number;
@@ -20,8 +47,14 @@ interface NgxSharedDict {
 
 /** @noSelf */
 interface NgxTimer {
-  every(delay_s: number, callback: (this: void, premature: boolean) => void): LuaMultiReturn<[number | undefined, string | undefined]>;
-  at(delay_s: number, callback: (this: void, premature: boolean) => void): LuaMultiReturn<[number | undefined, string | undefined]>;
+  every(
+    delay_s: number,
+    callback: (this: void, premature: boolean) => void,
+  ): LuaMultiReturn<[number | undefined, string | undefined]>;
+  at(
+    delay_s: number,
+    callback: (this: void, premature: boolean) => void,
+  ): LuaMultiReturn<[number | undefined, string | undefined]>;
 }
 
 /** @noSelf */

@@ -54,12 +54,16 @@ async function main(options: Options): Promise<void> {
   if (options.json !== true) say(`Pick cost\n${picks}`);
   const traces = lua("spec/jit/hot_paths.lua").trim();
   say(`JIT check of the hot paths: ${traces}\n`);
-  say(`Gateway overhead: six idle backends, one worker, ${options.connections} connections, median of ${options.repeats}`);
+  say(
+    `Gateway overhead: six idle backends, one worker, ${options.connections} connections, median of ${options.repeats}`,
+  );
   const rows = await withKit("overhead", (kit) =>
     runOverhead(kit, { ...options, onProgress: (text) => process.stderr.write(`  ${text}\n`) }),
   );
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify({ picks: JSON.parse(picks) as unknown, traces, overhead: rows }, undefined, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ picks: JSON.parse(picks) as unknown, traces, overhead: rows }, undefined, 2)}\n`,
+    );
   } else printOverhead(rows);
 }
 

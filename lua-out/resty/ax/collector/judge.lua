@@ -115,7 +115,7 @@ function moveScores(collector, upstream, now_ms)
                 if evidence.recovered then
                     forgetOlder(node.windows, now_ms)
                 end
-                if evidence.p99_ms ~= nil then
+                if evidence.p99_ms ~= nil and evidence.p99_confidence >= 1 then
                     p99s_ms[known + 1] = evidence.p99_ms
                     known = known + 1
                 end
@@ -139,7 +139,7 @@ function moveScore(node, upstream, reference_ms, now_ms)
     local evidence = ____node_1.evidence
     local capacity = node.config.max_conns > 0 and node.config.max_conns or config.max_concurrency_per_node
     local target = targetScore(
-        p99Ratio(evidence and evidence.p99_ms, reference_ms),
+        p99Ratio(evidence and evidence.p99_ms, reference_ms, evidence and evidence.p99_confidence or 0),
         errorRatio(evidence and evidence.error_rate or 0, config.error_penalty_from, config.eject_error_rate),
         connRatio(detail.in_flight, capacity),
         config
@@ -159,40 +159,40 @@ function moveScore(node, upstream, reference_ms, now_ms)
     end
 end
 function describeForPicks(node, upstream, now_ms)
-    local ____node_6 = node
-    local detail = ____node_6.detail
-    local health = ____node_6.health
-    local windows = ____node_6.windows
+    local ____node_8 = node
+    local detail = ____node_8.detail
+    local health = ____node_8.health
+    local windows = ____node_8.windows
     local ramp = rampFactor(health, upstream.config.ramp_from, now_ms)
     local mean_ms = meanMs(windows.short.total) or meanMs(windows.long.total)
     detail.state = health.state
     detail.weight = round(node.config.weight * detail.score * ramp, 10000)
     detail.static_weight = round(node.config.weight * ramp, 10000)
-    local ____detail_8 = detail
-    local ____temp_7
+    local ____detail_10 = detail
+    local ____temp_9
     if mean_ms == nil then
-        ____temp_7 = nil
+        ____temp_9 = nil
     else
-        ____temp_7 = round(mean_ms, 100)
+        ____temp_9 = round(mean_ms, 100)
     end
-    ____detail_8.latency_ms = ____temp_7
+    ____detail_10.latency_ms = ____temp_9
     detail.success = successShare(node)
 end
 function successShare(node)
-    local ____node_windows_9 = node.windows
-    local short = ____node_windows_9.short
-    local long = ____node_windows_9.long
-    local tally = judged(short.total) == 0 and node.seen.young and long.total or short.total
+    local ____node_windows_11 = node.windows
+    local short = ____node_windows_11.short
+    local long = ____node_windows_11.long
+    local tally = judged(short.total) == 0 and long.total or short.total
     return round(
         (tally.ok + SUCCESS_PRIOR) / (judged(tally) + SUCCESS_PRIOR),
         10000
     )
 end
 function isSettled(node)
-    local ____node_10 = node
-    local detail = ____node_10.detail
-    local health = ____node_10.health
-    local windows = ____node_10.windows
+    local ____node_12 = node
+    local detail = ____node_12.detail
+    local health = ____node_12.health
+    local windows = ____node_12.windows
     return isEmpty(windows.long.total) and isEmpty(windows.short.total) and detail.in_flight == 0 and detail.score == detail.target_score and health.ejections == 0 and health.error_since_ms == nil and health.kept == nil and (health.state == "up" or health.state == "down")
 end
 --- One look at one upstream: states, then scores, then what picks need to know of every node.

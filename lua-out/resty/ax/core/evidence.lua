@@ -20,11 +20,12 @@ end
 function weighLatency(evidence, windows, min_samples)
     local short = windows.short.total
     local long = windows.long.total
-    if long.ok < min_samples then
+    if long.ok <= 0 then
         return
     end
     local long_p99 = percentile(long.hist, long.ok, P99)
     evidence.p99_ms = long_p99
+    evidence.p99_confidence = math.min(1, long.ok / min_samples)
     local old_n = long.ok - short.ok
     if short.ok < min_samples or old_n < min_samples then
         return
@@ -94,9 +95,9 @@ P99 = 0.99
 older = {}
 ---
 -- @param windows both slid to the present
--- @param min_samples fewer samples than this in a window say nothing
+-- @param min_samples fewer samples than this in a window say little (latency) or nothing (errors)
 function ____exports.weigh(windows, min_samples)
-    local evidence = {error_rate = 0, recovered = false}
+    local evidence = {p99_confidence = 0, error_rate = 0, recovered = false}
     weighLatency(evidence, windows, min_samples)
     weighErrors(evidence, windows, min_samples)
     return evidence

@@ -35,6 +35,8 @@ local CROWDED_FROM = 0.9
 --- Most of the extra penalty, reached at 1.1 × the capacity: as far as a node may exceed it. At full
 -- capacity it is 1, which costs an otherwise average node 0.4 of its score.
 local CROWDED_MAX = 2
+--- A ratio past this moves no score within the default limits; one outlier of few samples must not count for more.
+local RATIO_MAX = 2
 --- What a node's P99 is compared with: the lower median of the nodes' own P99s, the typical node.
 -- Not the percentile of all requests pooled: as soon as one slow node serves more than 1 % of them,
 -- that percentile *is* the slow node, which then looks normal, gets more traffic, is found slow again
@@ -55,12 +57,24 @@ function ____exports.referenceP99(p99s_ms)
 end
 --- The node's excess over the typical node: 0 when equal, 1 at twice, negative when faster.
 -- 
--- @param node_ms undefined = too few samples: counts as average, never best and never worst
-function ____exports.p99Ratio(node_ms, reference_ms)
+-- Few samples can only count against a node, and in proportion: adaptive picks leave a slow node few
+-- requests, and for want of samples it must not pass for an average one; but a few quick answers must
+-- not make it the best.
+-- 
+-- @param node_ms undefined = no samples: counts as average, never best and never worst
+-- @param confidence how much `node_ms` is worth, 0..1
+function ____exports.p99Ratio(node_ms, reference_ms, confidence)
     if node_ms == nil or reference_ms == nil then
         return 0
     end
-    return (node_ms - reference_ms) / math.max(reference_ms, LATENCY_FLOOR_MS)
+    local ratio = (node_ms - reference_ms) / math.max(reference_ms, LATENCY_FLOOR_MS)
+    if confidence >= 1 then
+        return ratio
+    end
+    return math.max(
+        0,
+        math.min(RATIO_MAX, ratio)
+    ) * confidence
 end
 ---
 -- @param rate failed ÷ judged tries, 0..1

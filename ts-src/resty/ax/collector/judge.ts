@@ -80,7 +80,7 @@ function moveScores(collector: Collector, upstream: UpstreamRecord, now_ms: numb
       const evidence = weigh(node.windows, upstream.config.min_samples);
       node.evidence = evidence;
       if (evidence.recovered) forgetOlder(node.windows, now_ms);
-      if (evidence.p99_ms !== undefined) {
+      if (evidence.p99_ms !== undefined && evidence.p99_confidence >= 1) {
         p99s_ms[known] = evidence.p99_ms;
         known++;
       }
@@ -95,7 +95,7 @@ function moveScore(node: NodeRecord, upstream: UpstreamRecord, reference_ms: num
   const { detail, evidence } = node;
   const capacity = node.config.max_conns > 0 ? node.config.max_conns : config.max_concurrency_per_node;
   const target = targetScore(
-    p99Ratio(evidence?.p99_ms, reference_ms),
+    p99Ratio(evidence?.p99_ms, reference_ms, evidence?.p99_confidence ?? 0),
     errorRatio(evidence?.error_rate ?? 0, config.error_penalty_from, config.eject_error_rate),
     connRatio(detail.in_flight, capacity),
     config,
@@ -125,13 +125,12 @@ function describeForPicks(node: NodeRecord, upstream: UpstreamRecord, now_ms: nu
 const SUCCESS_PRIOR = 2;
 
 /**
- * (ok + 2) ÷ (judged + 2) of the short window: 1 without tries, so that a node nobody tries any more
- * is tried again. Right after a takeover the short window is empty because nobody has looked yet; then
- * the long one, read from the store, speaks.
+ * (ok + 2) ÷ (judged + 2) of the short window; while it is empty, of the long one: that a failing node
+ * gets no requests any more does not make it a good one. 1 without any tries.
  */
 function successShare(node: NodeRecord): number {
   const { short, long } = node.windows;
-  const tally = judged(short.total) === 0 && node.seen.young ? long.total : short.total;
+  const tally = judged(short.total) === 0 ? long.total : short.total;
   return round((tally.ok + SUCCESS_PRIOR) / (judged(tally) + SUCCESS_PRIOR), 1e4);
 }
 

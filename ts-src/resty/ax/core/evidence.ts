@@ -16,8 +16,10 @@ import { errorRate, judged, type NodeWindows } from "./windows";
 
 /** What is held against a node, and by which window. */
 export interface Evidence {
-  /** P99 of successes, ms; undefined when too few samples say anything. */
+  /** P99 of successes, ms; undefined without any. */
   p99_ms?: number;
+  /** How much the P99 is worth, 0..1: 1 from min_samples samples on. */
+  p99_confidence: number;
   /** Failed ÷ judged tries, 0..1; 0 when too few samples say anything. */
   error_rate: number;
   /** The short window shows a node that has become better: the older slots are to be forgotten. */
@@ -58,10 +60,10 @@ export function clearlyFewer(hits: number, n: number, old_hits: number, old_n: n
 
 /**
  * @param windows both slid to the present
- * @param min_samples fewer samples than this in a window say nothing
+ * @param min_samples fewer samples than this in a window say little (latency) or nothing (errors)
  */
 export function weigh(windows: NodeWindows, min_samples: number): Evidence {
-  const evidence: Evidence = { error_rate: 0, recovered: false };
+  const evidence: Evidence = { p99_confidence: 0, error_rate: 0, recovered: false };
   weighLatency(evidence, windows, min_samples);
   weighErrors(evidence, windows, min_samples);
   return evidence;
@@ -70,9 +72,10 @@ export function weigh(windows: NodeWindows, min_samples: number): Evidence {
 function weighLatency(evidence: Evidence, windows: NodeWindows, min_samples: number): void {
   const short = windows.short.total;
   const long = windows.long.total;
-  if (long.ok < min_samples) return;
+  if (long.ok <= 0) return;
   const long_p99 = percentile(long.hist, long.ok, P99);
   evidence.p99_ms = long_p99;
+  evidence.p99_confidence = Math.min(1, long.ok / min_samples);
   const old_n = long.ok - short.ok;
   if (short.ok < min_samples || old_n < min_samples) return;
   const p99 = percentile(short.hist, short.ok, P99);

@@ -22,6 +22,9 @@ const CROWDED_FROM = 0.9;
  */
 const CROWDED_MAX = 2;
 
+/** A ratio past this moves no score within the default limits; one outlier of few samples must not count for more. */
+const RATIO_MAX = 2;
+
 /**
  * What a node's P99 is compared with: the lower median of the nodes' own P99s, the typical node.
  * Not the percentile of all requests pooled: as soon as one slow node serves more than 1 % of them,
@@ -41,11 +44,18 @@ export function referenceP99(p99s_ms: number[]): number | undefined {
 /**
  * The node's excess over the typical node: 0 when equal, 1 at twice, negative when faster.
  *
- * @param node_ms undefined = too few samples: counts as average, never best and never worst
+ * Few samples can only count against a node, and in proportion: adaptive picks leave a slow node few
+ * requests, and for want of samples it must not pass for an average one; but a few quick answers must
+ * not make it the best.
+ *
+ * @param node_ms undefined = no samples: counts as average, never best and never worst
+ * @param confidence how much `node_ms` is worth, 0..1
  */
-export function p99Ratio(node_ms: number | undefined, reference_ms: number | undefined): number {
+export function p99Ratio(node_ms: number | undefined, reference_ms: number | undefined, confidence: number): number {
   if (node_ms === undefined || reference_ms === undefined) return 0;
-  return (node_ms - reference_ms) / Math.max(reference_ms, LATENCY_FLOOR_MS);
+  const ratio = (node_ms - reference_ms) / Math.max(reference_ms, LATENCY_FLOOR_MS);
+  if (confidence >= 1) return ratio;
+  return Math.max(0, Math.min(RATIO_MAX, ratio)) * confidence;
 }
 
 /**

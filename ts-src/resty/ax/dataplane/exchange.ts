@@ -3,14 +3,7 @@
  * in flight go out; the other workers' requests in flight and new snapshots come in.
  */
 import type { Store } from "../core/store";
-import {
-  type Delta,
-  DELTAS_MAX,
-  type NodeDelta,
-  type Snapshot,
-  WORKER_DEAD_MS,
-  type WorkerRecord,
-} from "../core/wire";
+import { type Delta, DELTAS_MAX, type NodeDelta, type Snapshot, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
 import { takeDeltas } from "./counters";
 import { applySnapshot, type Upstream } from "./upstream";
 
@@ -51,7 +44,8 @@ function claimSlot(exchange: Exchange, text: string, now_ms: number): boolean {
     const record = readRecord(exchange, slot);
     if (record === undefined || record.pid === exchange.pid || !isAlive(exchange, record, now_ms)) {
       if (record === undefined) exchange.store.remove(`worker:${slot}`);
-      const won = record === undefined ? exchange.store.add(`worker:${slot}`, text) : exchange.store.set(`worker:${slot}`, text);
+      const won =
+        record === undefined ? exchange.store.add(`worker:${slot}`, text) : exchange.store.set(`worker:${slot}`, text);
       if (won) {
         exchange.slot = slot;
         return true;

@@ -37,11 +37,7 @@ function widen(upstream: Upstream, record: RequestRecord, usable_only: boolean):
   let count = 0;
   for (let node = 0; node < upstream.pool.n; node++) {
     const usable = upstream.state[node] !== "ejected" && upstream.held_until_ms[node] === 0;
-    if (
-      !upstream.config.nodes[node].down &&
-      (usable || !usable_only) &&
-      !wasTried(record, upstream, node)
-    ) {
+    if (!upstream.config.nodes[node].down && (usable || !usable_only) && !wasTried(record, upstream, node)) {
       scratch[count] = node;
       count++;
     }

@@ -21,7 +21,9 @@ export function allowTries(count: number): void {
  * How the previous try ended.
  * @returns "failed" or "next" and a status; undefined on the first try
  */
-export function lastFailure(): LuaMultiReturn<["next" | "failed" | "keepalive" | undefined, number | string | undefined]> {
+export function lastFailure(): LuaMultiReturn<
+  ["next" | "failed" | "keepalive" | undefined, number | string | undefined]
+> {
   return balancer.get_last_failure();
 }
 

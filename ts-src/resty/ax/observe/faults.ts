@@ -53,7 +53,11 @@ export function noteFault(faults: Faults, code: FaultCode, message: string, now_
 }
 
 /** Adds what is new to the shared counts. Flush. */
-export function sendFaults(faults: Faults, store: Store, encode: (this: void, value: unknown) => string | undefined): void {
+export function sendFaults(
+  faults: Faults,
+  store: Store,
+  encode: (this: void, value: unknown) => string | undefined,
+): void {
   for (const [code, entry] of pairs(faults.by_code)) {
     const fault = entry;
     if (fault.unsent > 0 && store.incr(`errors:${code}`, fault.unsent) !== undefined) {

@@ -36,9 +36,17 @@ function serve(): void {
   const worker = process.worker;
   const response =
     worker === undefined
-      ? apiError(503, "NotInitialised", "init() and init_worker() have not run in this worker: see the README's nginx.conf")
+      ? apiError(
+          503,
+          "NotInitialised",
+          "init() and init_worker() have not run in this worker: see the README's nginx.conf",
+        )
       : answer(worker);
-  respondJson(response.status, encodeDocument(response.body) ?? "{}", response.allow === undefined ? {} : { Allow: response.allow });
+  respondJson(
+    response.status,
+    encodeDocument(response.body) ?? "{}",
+    response.allow === undefined ? {} : { Allow: response.allow },
+  );
 }
 
 /**

@@ -65,7 +65,11 @@ export function init(source: unknown): void {
   const store = openStore(config.shared_dict);
   if (store === undefined) {
     const name = config.shared_dict;
-    report(problems, "shared_dict", `nginx has no zone "${name}"; add "lua_shared_dict ${name} 16m;" to the http block`);
+    report(
+      problems,
+      "shared_dict",
+      `nginx has no zone "${name}"; add "lua_shared_dict ${name} 16m;" to the http block`,
+    );
   }
   if (problems.total > 0 || store === undefined) error(renderProblems(problems, "init"), 0);
   process.prepared = { config, store, custom };

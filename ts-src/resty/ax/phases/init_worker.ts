@@ -27,7 +27,11 @@ function newWorkerUpstream(config: UpstreamConfig, prepared: Prepared, seed: num
   if (custom === undefined) return newUpstream(config, strategies[config.strategy], false, seed);
   const [ok, made] = pcall(newUpstream, config, custom, true, seed);
   if (ok) return made;
-  fault("strategy", `strategy_module "${config.strategy_module}" of upstream "${config.name}": create: ${tostring(made)}`, nowMs());
+  fault(
+    "strategy",
+    `strategy_module "${config.strategy_module}" of upstream "${config.name}": create: ${tostring(made)}`,
+    nowMs(),
+  );
   // Its pick would not find its state: the default strategy stands in.
   return newUpstream({ ...config, strategy_options: {} }, { ...custom, create: () => undefined as never }, true, seed);
 }

@@ -7,7 +7,12 @@ import { roundRobin } from "./round_robin";
 /** A strategy whose state type is its own business. */
 export type AnyStrategy = Strategy<never>;
 
-const all: AnyStrategy[] = [adaptive as AnyStrategy, leastConn as AnyStrategy, random as AnyStrategy, roundRobin as AnyStrategy];
+const all: AnyStrategy[] = [
+  adaptive as AnyStrategy,
+  leastConn as AnyStrategy,
+  random as AnyStrategy,
+  roundRobin as AnyStrategy,
+];
 
 /** Built-in strategies by the name used in the configuration. */
 export const strategies: Record<string, AnyStrategy> = {};

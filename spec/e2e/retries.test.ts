@@ -157,7 +157,7 @@ describe("outcomes", () => {
   it("a subrequest is accounted like any request where log_subrequest is on", () =>
     withKit("subrequest", async (kit) => {
       const backend = await kit.backend();
-      const server = `location /guarded { auth_request /check; return 204; }
+      const server = `location /guarded { auth_request /check; content_by_lua_block { ngx.exit(204) } }
         location /check { internal; proxy_pass http://backend; }`;
       const gateway = await kit.gateway({ servers: [backend], server, http: "log_subrequest on;" });
       for (let k = 0; k < 10; k++) expect((await gateway.get("/guarded")).status).toBe(204);

@@ -38,6 +38,28 @@ describe("a collector that takes over", function()
     assert.is_true(next_one:at("a").target_score == 0.2, "the long window was taken over")
   end)
 
+  it("keeps scores also when their windows were never written, but not for ever", function()
+    local c = kit.new({ nodes = six })
+    c:run(4, one_slow())
+    local score = c:at("a").score
+    assert.is_true(score < 0.5)
+    for _ = 1, 5 do
+      c = successor(c, 300)
+      c:run(3)
+      assert.equal(score, c:at("a").score)
+    end
+    c:run(70)
+    assert.equal(1, c:at("a").score)
+  end)
+
+  it("does not keep a score against new evidence", function()
+    local c = kit.new({ nodes = six })
+    c:run(4, one_slow())
+    local next_one = successor(c, 300)
+    next_one:run(6, kit.steady(six, 50, 10))
+    assert.equal(1, next_one:at("a").score)
+  end)
+
   it("publishes at its first tick what picks need, although it has seen nothing", function()
     local c = kit.new({ nodes = six })
     c:run(10, function()

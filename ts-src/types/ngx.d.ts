@@ -104,6 +104,7 @@ interface NgxApi {
   say(text: string): void;
   print(...text: string[]): void;
   now(): number;
+  sleep(delay_s: number): void;
 }
 
 declare const ngx: NgxApi;

@@ -84,7 +84,8 @@ async function reload(child: Child, dir: string, conf: { port: number; options: 
   buildConf(conf.options, dir, conf.port, { write: true });
   child.signal("SIGHUP");
   await waitFor("the workers of the new configuration", () => {
-    const refusal = /\[emerg\][^]*/.exec(readIfThere(errorLogPath(dir)).slice(log_length))?.[0];
+    // A configuration that the library refuses is logged as an error of init_by_lua.
+    const refusal = /(\[emerg\]|init_by_lua error)[^]*/.exec(readIfThere(errorLogPath(dir)).slice(log_length))?.[0];
     if (refusal !== undefined) throw new Error(`nginx refused to reload:\n${refusal.trim()}`);
     if (!child.isAlive()) throw new Error(`nginx ended while reloading:\n${child.output()}`);
     const serving = workersNamed(child.pid, SERVING);

@@ -78,6 +78,7 @@ end
 function startAnew(node, now_ms)
     forgetSeen(node.seen)
     clearNode(node.windows, now_ms)
+    node.held_until_ms = 0
 end
 function releaseOne(upstream, now_ms)
     local first
@@ -138,12 +139,14 @@ function moveScore(node, upstream, reference_ms, now_ms)
     local detail = ____node_1.detail
     local evidence = ____node_1.evidence
     local capacity = node.config.max_conns > 0 and node.config.max_conns or config.max_concurrency_per_node
-    local target = targetScore(
+    local seen = targetScore(
         p99Ratio(evidence and evidence.p99_ms, reference_ms, evidence and evidence.p99_confidence or 0),
         errorRatio(evidence and evidence.error_rate or 0, config.error_penalty_from, config.eject_error_rate),
         connRatio(detail.in_flight, capacity),
         config
     )
+    local knows = evidence ~= nil and evidence.p99_confidence >= 1 and reference_ms ~= nil
+    local target = not knows and now_ms < node.held_until_ms and detail.score or seen
     local since_ms = now_ms - detail.score_at_ms
     local score = stepScore(
         detail.score,
@@ -188,12 +191,12 @@ function successShare(node)
         10000
     )
 end
-function isSettled(node)
+function isSettled(node, now_ms)
     local ____node_12 = node
     local detail = ____node_12.detail
     local health = ____node_12.health
     local windows = ____node_12.windows
-    return isEmpty(windows.long.total) and isEmpty(windows.short.total) and detail.in_flight == 0 and detail.score == detail.target_score and health.ejections == 0 and health.error_since_ms == nil and health.kept == nil and (health.state == "up" or health.state == "down")
+    return isEmpty(windows.long.total) and isEmpty(windows.short.total) and detail.in_flight == 0 and detail.score == detail.target_score and now_ms >= node.held_until_ms and health.ejections == 0 and health.error_since_ms == nil and health.kept == nil and (health.state == "up" or health.state == "down")
 end
 --- One look at one upstream: states, then scores, then what picks need to know of every node.
 -- 
@@ -216,7 +219,7 @@ function ____exports.judgeUpstream(collector, upstream, now_ms)
             local node = upstream.nodes[i + 1]
             upstream.picks = upstream.picks + node.windows.short.total.picks
             describeForPicks(node, upstream, now_ms)
-            if not isSettled(node) then
+            if not isSettled(node, now_ms) then
                 upstream.settled = false
             end
             i = i + 1

@@ -63,6 +63,7 @@ function ____exports.newNodeRecord(config, upstream, key, now_ms)
         health = newHealth(now_ms),
         seen = newSeen(),
         failed_at_ms = 0,
+        held_until_ms = 0,
         detail = newDetail(config.weight, now_ms),
         described = false,
         detail_text = "",

@@ -14,6 +14,7 @@ local readEntry, readNodes, takeDetails, takeHealth, longestCoolDownMs, takeScor
 local ____ejection = require("resty.ax.core.ejection")
 local causeOf = ____ejection.causeOf
 local coolDownMs = ____ejection.coolDownMs
+local inRotation = ____ejection.inRotation
 local newHealth = ____ejection.newHealth
 local startRamp = ____ejection.startRamp
 local ____score = require("resty.ax.core.score")
@@ -114,6 +115,8 @@ function takeScore(node, upstream, old, now_ms)
         now_ms,
         asNumber(old.score_at_ms) or now_ms
     )
+    local in_rotation = inRotation(node.health)
+    node.held_until_ms = in_rotation and now_ms + upstream.config.window_long_s * 1000 or 0
     detail.picks_total = asCount(old.picks_total)
     detail.ok_total = asCount(old.ok_total)
     detail.err_total = asCount(old.err_total)

@@ -7,4 +7,8 @@ function ____exports.every(interval_ms, callback)
     local ____, err = ngx.timer.every(interval_ms / 1000, callback)
     return err
 end
+--- Lets the worker serve what waits, then goes on. Timer phase.
+function ____exports.pause()
+    ngx.sleep(0)
+end
 return ____exports

@@ -48,6 +48,7 @@ local processAlive = ____process.processAlive
 local workerPid = ____process.workerPid
 local ____timer = require("resty.ax.nginx.timer")
 local every = ____timer.every
+local pause = ____timer.pause
 local ____faults = require("resty.ax.observe.faults")
 local newFaults = ____faults.newFaults
 local sendFaults = ____faults.sendFaults
@@ -145,6 +146,7 @@ local function collect(worker, now_ms)
                 decode = decodeOrNothing,
                 pid = worker.exchange.pid,
                 processAlive = processAlive,
+                pause = pause,
                 onWarning = function(kind, message)
                     fault(
                         kind,

@@ -89,10 +89,10 @@ local function account()
     end
     local now_ms = nowMs()
     endTry(record)
-    if record.born == requestBorn() then
-        local status = variable("upstream_status")
+    local status = variable("upstream_status")
+    if status ~= nil and record.born == requestBorn() then
         local header_time = variable("upstream_header_time")
-        if record.tries == 1 and (status == nil or #status <= 3) then
+        if record.tries == 1 and #status <= 3 then
             local upstream = record.try_upstream[1]
             upstream.log_seen = true
             local outcome = outcomeOf(status, header_time)
@@ -105,7 +105,7 @@ local function account()
                 now_ms
             )
         elseif record.tries > 0 then
-            accountSeveral(record, status or "", header_time or "", now_ms)
+            accountSeveral(record, status, header_time or "", now_ms)
         end
     end
     closeRequest(worker.requests, record)

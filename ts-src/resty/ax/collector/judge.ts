@@ -20,7 +20,7 @@ export function judgeUpstream(collector: Collector, upstream: UpstreamRecord, no
     const node = upstream.nodes[i];
     upstream.picks += node.windows.short.total.picks;
     describeForPicks(node, upstream, now_ms);
-    if (!isSettled(node)) upstream.settled = false;
+    if (!isSettled(node, now_ms)) upstream.settled = false;
   }
 }
 
@@ -51,6 +51,7 @@ function moveState(node: NodeRecord, upstream: UpstreamRecord, in_rotation: numb
 function startAnew(node: NodeRecord, now_ms: number): void {
   forgetSeen(node.seen);
   clearNode(node.windows, now_ms);
+  node.held_until_ms = 0;
 }
 
 /** Every node is out, e.g. because the configuration took away the last one: the next to return does so now. */
@@ -94,12 +95,15 @@ function moveScore(node: NodeRecord, upstream: UpstreamRecord, reference_ms: num
   const config = upstream.config;
   const { detail, evidence } = node;
   const capacity = node.config.max_conns > 0 ? node.config.max_conns : config.max_concurrency_per_node;
-  const target = targetScore(
+  const seen = targetScore(
     p99Ratio(evidence?.p99_ms, reference_ms, evidence?.p99_confidence ?? 0),
     errorRatio(evidence?.error_rate ?? 0, config.error_penalty_from, config.eject_error_rate),
     connRatio(detail.in_flight, capacity),
     config,
   );
+  // A score taken over stands until there is something to be said against it.
+  const knows = evidence !== undefined && evidence.p99_confidence >= 1 && reference_ms !== undefined;
+  const target = !knows && now_ms < node.held_until_ms ? detail.score : seen;
   const since_ms = now_ms - detail.score_at_ms;
   const score = stepScore(detail.score, target, since_ms, config.weight_step, config.weight_step_interval_ms);
   detail.target_score = target;
@@ -134,13 +138,14 @@ function successShare(node: NodeRecord): number {
   return round((tally.ok + SUCCESS_PRIOR) / (judged(tally) + SUCCESS_PRIOR), 1e4);
 }
 
-function isSettled(node: NodeRecord): boolean {
+function isSettled(node: NodeRecord, now_ms: number): boolean {
   const { detail, health, windows } = node;
   return (
     isEmpty(windows.long.total) &&
     isEmpty(windows.short.total) &&
     detail.in_flight === 0 &&
     detail.score === detail.target_score &&
+    now_ms >= node.held_until_ms &&
     health.ejections === 0 &&
     health.error_since_ms === undefined &&
     health.kept === undefined &&

@@ -34,6 +34,8 @@ export interface NodeRecord {
   seen: Seen;
   /** When the last connection failure was seen, monotonic ms. */
   failed_at_ms: number;
+  /** Until then a score taken over stands while too little has been seen to judge by, monotonic ms. */
+  held_until_ms: number;
   /** What its windows say, as of the last look; undefined when they are empty or it is out of rotation. */
   evidence?: Evidence;
   /** What is published; scores and totals live in here alone. */
@@ -103,6 +105,7 @@ export function newNodeRecord(config: NodeConfig, upstream: UpstreamConfig, key:
     health: newHealth(now_ms),
     seen: newSeen(),
     failed_at_ms: 0,
+    held_until_ms: 0,
     detail: newDetail(config.weight, now_ms),
     described: false,
     detail_text: "",

@@ -1,4 +1,4 @@
-import { causeOf, coolDownMs, newHealth, startRamp } from "../core/ejection";
+import { causeOf, coolDownMs, inRotation, newHealth, startRamp } from "../core/ejection";
 import { clampScore } from "../core/score";
 import { restore } from "../core/windows";
 import { type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
@@ -83,6 +83,9 @@ function takeScore(node: NodeRecord, upstream: UpstreamRecord, old: Record<strin
   detail.score = clampScore(asNumber(old.score) ?? 1, upstream.config);
   detail.target_score = detail.score;
   detail.score_at_ms = Math.min(now_ms, asNumber(old.score_at_ms) ?? now_ms);
+  // The windows that led to it may be lost: they are written every few seconds only. For as long as they last.
+  const in_rotation = inRotation(node.health);
+  node.held_until_ms = in_rotation ? now_ms + upstream.config.window_long_s * 1000 : 0;
   detail.picks_total = asCount(old.picks_total);
   detail.ok_total = asCount(old.ok_total);
   detail.err_total = asCount(old.err_total);

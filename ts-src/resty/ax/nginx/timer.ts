@@ -7,3 +7,8 @@ export function every(interval_ms: number, callback: (this: void, exiting: boole
   const [, err] = ngx.timer.every(interval_ms / 1000, callback);
   return err;
 }
+
+/** Lets the worker serve what waits, then goes on. Timer phase. */
+export function pause(): void {
+  ngx.sleep(0);
+}

@@ -11,7 +11,7 @@ import { nowMs } from "../nginx/clock";
 import { decode, encode } from "../nginx/json";
 import { logError } from "../nginx/log";
 import { processAlive, workerPid } from "../nginx/process";
-import { every } from "../nginx/timer";
+import { every, pause } from "../nginx/timer";
 import { newFaults, sendFaults } from "../observe/faults";
 import { fault } from "./faults";
 
@@ -84,6 +84,7 @@ function collect(worker: Worker, now_ms: number): void {
     decode: decodeOrNothing,
     pid: worker.exchange.pid,
     processAlive,
+    pause,
     onWarning: (kind, message) => {
       fault(kind, message, nowMs());
     },

@@ -56,16 +56,17 @@ function account(): void {
   if (record === undefined) return;
   const now_ms = nowMs();
   endTry(record);
-  if (record.born === requestBorn()) {
-    const status = variable("upstream_status");
+  const status = variable("upstream_status");
+  // Without a status this request had no upstream: the record is of an earlier one at the same address.
+  if (status !== undefined && record.born === requestBorn()) {
     const header_time = variable("upstream_header_time");
-    if (record.tries === 1 && (status === undefined || status.length <= 3)) {
+    if (record.tries === 1 && status.length <= 3) {
       const upstream = record.try_upstream[0];
       upstream.log_seen = true;
       const outcome = outcomeOf(status, header_time);
       accountTry(upstream, record.try_node[0], outcome, latencyOf(header_time), true, now_ms);
     } else if (record.tries > 0) {
-      accountSeveral(record, status ?? "", header_time ?? "", now_ms);
+      accountSeveral(record, status, header_time ?? "", now_ms);
     }
   }
   closeRequest(worker.requests, record);

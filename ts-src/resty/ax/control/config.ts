@@ -8,30 +8,7 @@ import { checkName } from "../core/config/texts";
 import type { StrategyOptions } from "../core/config/upstream_options";
 import { validate } from "../core/config/validate";
 import type { AxConfig, NodeConfig, UpstreamConfig } from "../core/model";
-
-/** One `server` line of an upstream block; absent parameters have nginx's meaning. */
-export interface AdoptedServer {
-  /** As written in the block, for messages. */
-  name: string;
-  /** IPv4, IPv6 in brackets, or "unix:/path". */
-  host: string;
-  /** 0 for a unix socket. */
-  port: number;
-  weight: number;
-  max_fails?: number;
-  fail_timeout_s?: number;
-  max_conns: number;
-  backup: boolean;
-  down: boolean;
-}
-
-/** The servers of one upstream block. */
-export interface Adoption {
-  servers: AdoptedServer[];
-  /** "ngx.upstream" or a file name. */
-  from: string;
-  warnings: string[];
-}
+import type { AdoptedServer, Adoption } from "../nginx/conf/adoption";
 
 /** What loading needs from outside; nginx/ has the real ones, tests pass their own. */
 export interface ConfigDeps {

@@ -49,6 +49,8 @@ export function newCollector(config: AxConfig, deps: CollectorDeps): Collector {
 export function tick(collector: Collector, now_ms: number): void {
   if (collector.busy_since_ms !== undefined && now_ms - collector.busy_since_ms < STUCK_MS) return;
   collector.busy_since_ms = now_ms;
+  // A pause is for long ticks: the work of many short ones does not add up to one.
+  collector.work = 0;
   if (!collector.loaded) load(collector, now_ms);
   for (let i = 0; i < collector.upstreams.length; i++) collector.upstreams[i].active = false;
   takeDeltas(collector, now_ms);

@@ -83,6 +83,7 @@ function ____exports.tick(collector, now_ms)
         return
     end
     collector.busy_since_ms = now_ms
+    collector.work = 0
     if not collector.loaded then
         load(collector, now_ms)
     end

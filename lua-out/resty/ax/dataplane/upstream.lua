@@ -174,10 +174,12 @@ function ____exports.newUpstream(config, strategy, custom, seed)
 end
 --- Keeps a node out of this worker's picks for a while, ahead of the collector's ruling.
 function ____exports.hold(upstream, node, until_ms)
-    if upstream.held_until_ms[node + 1] == 0 then
-        upstream.held_count = upstream.held_count + 1
-    end
+    local is_new = upstream.held_until_ms[node + 1] == 0
     upstream.held_until_ms[node + 1] = until_ms
+    if not is_new then
+        return
+    end
+    upstream.held_count = upstream.held_count + 1
     ____exports.rebuildCandidates(upstream)
 end
 --- Lets go of holds that are over. Flush.

@@ -166,8 +166,11 @@ export function rebuildCandidates(upstream: Upstream): void {
 
 /** Keeps a node out of this worker's picks for a while, ahead of the collector's ruling. */
 export function hold(upstream: Upstream, node: number, until_ms: number): void {
-  if (upstream.held_until_ms[node] === 0) upstream.held_count++;
+  const is_new = upstream.held_until_ms[node] === 0;
   upstream.held_until_ms[node] = until_ms;
+  // Its further failures come from requests under way: the candidates are the same.
+  if (!is_new) return;
+  upstream.held_count++;
   rebuildCandidates(upstream);
 }
 

@@ -60,6 +60,47 @@ describe("retries", () => {
       expect((await nodesOf(gateway)).map((node) => node.id)).toEqual(["node-0", "node-1", "node-2"]);
     }));
 
+  it("in a fallback upstream are counted apart from those that led there", () =>
+    withKit("fallback-tries", async (kit) => {
+      const bad = await kit.backends(2, { settings: { error_share: 1 } });
+      const good = await kit.backend();
+      const gateway = await kit.gateway({
+        servers: bad,
+        ax: { upstreams: { backend: {}, spare: { max_tries: 2 } } },
+        http: `upstream spare {
+          server ${good.address};
+          balancer_by_lua_block { require("resty.ax").balancer("spare") }
+        }`,
+        location: `${RETRY_500} proxy_intercept_errors on; error_page 500 = @spare;`,
+        server: "location @spare { proxy_pass http://spare; }",
+      });
+      for (let k = 0; k < 5; k++) expect((await gateway.get("/")).status).toBe(200);
+      expect((await good.counters()).requests).toBe(5);
+      await waitForIdle(gateway);
+    }));
+
+  it("reach every node of our own list after an internal redirect too", () =>
+    withKit("own-list-redirect", async (kit) => {
+      const first = await kit.backend({ settings: { error_share: 1, error_status: 404 } });
+      const bad = await kit.backends(3, { settings: { error_share: 1 } });
+      const nodes = bad.map(({ address }) => ({ address }));
+      const gateway = await kit.gateway({
+        servers: [first],
+        ax: { upstreams: { backend: {}, spare: { nodes } } },
+        http: `upstream spare {
+          server ${bad[0].address};
+          balancer_by_lua_block { require("resty.ax").balancer("spare") }
+        }`,
+        location: "proxy_intercept_errors on; error_page 404 = @spare;",
+        server: `location @spare {
+          ${RETRY_500} proxy_pass http://spare;
+          add_header X-Upstream-Addr $upstream_addr always;
+        }`,
+      });
+      const tried = String((await gateway.get("/")).headers["x-upstream-addr"]).split(/, | : /);
+      expect(new Set(tried).size).toBe(4);
+    }));
+
   it("are not made for a POST that reached a node", () =>
     withKit("post", async (kit) => {
       const backends = await kit.backends(3, { settings: { error_share: 1 } });

@@ -18,6 +18,7 @@ function ____exports.newRequestRecord()
         prev = nil,
         next = nil,
         tries = 0,
+        earlier_tries = 0,
         try_upstream = {},
         try_node = {},
         try_learnt = {}
@@ -36,6 +37,7 @@ function ____exports.openRequest(____table, key, born, subrequest)
     record.born = born
     record.subrequest = subrequest
     record.tries = 0
+    record.earlier_tries = 0
     record.node = -1
     ____table.by_key[key] = record
     ____table.live = ____table.live + 1

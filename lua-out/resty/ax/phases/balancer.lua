@@ -41,6 +41,7 @@ local function resume(record, now_ms)
             record.born = born
             record.tries = 0
         end
+        record.earlier_tries = record.tries
         return
     end
     if why == "failed" and node >= 0 and upstream ~= nil and last >= 0 then
@@ -76,7 +77,7 @@ local function enter(name)
     record.upstream = upstream
     record.start_ms = now_ms
     local max_tries = upstream.config.max_tries
-    if max_tries > 0 and record.tries >= max_tries then
+    if max_tries > 0 and record.tries - record.earlier_tries >= max_tries then
         endTries()
         return nil
     end
@@ -97,7 +98,7 @@ local function send(record, node)
         fault("set_peer", (((("upstream \"" .. config.name) .. "\", node \"") .. given.id) .. "\": ") .. (err or "refused"), now_ms)
         return
     end
-    if record.tries == 0 and config.nodes_from == "nodes" and upstream.pool.n > 1 then
+    if record.tries == record.earlier_tries and config.nodes_from == "nodes" and upstream.pool.n > 1 then
         allowTries(upstream.pool.n - 1)
     end
     addTry(record, upstream, node)

@@ -23,6 +23,8 @@ export interface RequestRecord {
   next: RequestRecord | undefined;
   /** All tries of the request so far, in order; the first `tries` entries are valid. */
   tries: number;
+  /** Tries of earlier visits to an upstream: error_page and other internal redirects begin a new one. */
+  earlier_tries: number;
   try_upstream: Upstream[];
   try_node: number[];
   /** The live measurements have learnt of this try already (at the retry that followed it). */
@@ -59,6 +61,7 @@ export function newRequestRecord(): RequestRecord {
     prev: undefined,
     next: undefined,
     tries: 0,
+    earlier_tries: 0,
     try_upstream: [],
     try_node: [],
     try_learnt: [],
@@ -78,6 +81,7 @@ export function openRequest(table: RequestTable, key: number, born: number, subr
   record.born = born;
   record.subrequest = subrequest;
   record.tries = 0;
+  record.earlier_tries = 0;
   record.node = -1;
   table.by_key[key] = record;
   table.live++;

@@ -26,6 +26,7 @@ function resume(record: RequestRecord, now_ms: number): void {
       record.born = born;
       record.tries = 0;
     }
+    record.earlier_tries = record.tries;
     return;
   }
   if (why === "failed" && node >= 0 && upstream !== undefined && last >= 0) {
@@ -56,7 +57,7 @@ function enter(name: string): RequestRecord | undefined {
   record.upstream = upstream;
   record.start_ms = now_ms;
   const max_tries = upstream.config.max_tries;
-  if (max_tries > 0 && record.tries >= max_tries) {
+  if (max_tries > 0 && record.tries - record.earlier_tries >= max_tries) {
     endTries();
     return undefined;
   }
@@ -80,7 +81,7 @@ function send(record: RequestRecord, node: number): void {
     return;
   }
   // Nodes of our own list: nginx counts tries by the block's server lines, which may be fewer.
-  if (record.tries === 0 && config.nodes_from === "nodes" && upstream.pool.n > 1) allowTries(upstream.pool.n - 1);
+  if (record.tries === record.earlier_tries && config.nodes_from === "nodes" && upstream.pool.n > 1) allowTries(upstream.pool.n - 1);
   addTry(record, upstream, node);
   beginTry(upstream, record, node, now_ms);
   countPick(upstream.counters, node);

@@ -101,6 +101,23 @@ describe("retries", () => {
       expect(new Set(tried).size).toBe(4);
     }));
 
+  it("after an answer that redirects go to any node: its node is not one that failed", () =>
+    withKit("redirect-back", async (kit) => {
+      const primary = await kit.backend({ settings: { error_share: 1, error_status: 404 } });
+      const backup = await kit.backend();
+      const gateway = await kit.gateway({
+        servers: [primary, `${backup.address} backup`],
+        location: "proxy_intercept_errors on; error_page 404 = @again;",
+        server: "location @again { proxy_pass http://backend; }",
+      });
+      for (let k = 0; k < 5; k++) expect((await gateway.get("/")).status).toBe(404);
+      expect((await primary.counters()).requests).toBe(10);
+      expect((await backup.counters()).requests).toBe(0);
+      await primary.set({ error_status: 503 });
+      await gateway.reload({ location: "proxy_intercept_errors on; error_page 503 = @again;" });
+      expect((await gateway.get("/")).status).toBe(200);
+    }));
+
   it("are not made for a POST that reached a node", () =>
     withKit("post", async (kit) => {
       const backends = await kit.backends(3, { settings: { error_share: 1 } });

@@ -99,7 +99,7 @@ local function pickNarrowed(upstream, record, report)
     if count > 0 then
         return ask(upstream, scratch, count, report)
     end
-    if record.tries > 0 then
+    if record.tries > record.settled_tries then
         count = widen(upstream, record, true)
         if count == 0 then
             count = widen(upstream, record, false)
@@ -155,8 +155,9 @@ function ____exports.pickNode(upstream, record, now_ms, report)
         return -1
     end
     upstream.request.now_ms = now_ms
-    upstream.request.tries = record.tries
-    if record.tries > 0 or upstream.limited then
+    local tries = record.tries - record.settled_tries
+    upstream.request.tries = tries
+    if tries > 0 or upstream.limited then
         return pickNarrowed(upstream, record, report)
     end
     return ask(upstream, pool.candidates, count, report)

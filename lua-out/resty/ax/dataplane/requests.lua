@@ -19,6 +19,7 @@ function ____exports.newRequestRecord()
         next = nil,
         tries = 0,
         earlier_tries = 0,
+        settled_tries = 0,
         try_upstream = {},
         try_node = {},
         try_learnt = {}
@@ -38,6 +39,7 @@ function ____exports.openRequest(____table, key, born, subrequest)
     record.subrequest = subrequest
     record.tries = 0
     record.earlier_tries = 0
+    record.settled_tries = 0
     record.node = -1
     ____table.by_key[key] = record
     ____table.live = ____table.live + 1
@@ -62,11 +64,11 @@ function ____exports.addTry(record, upstream, node)
     record.try_learnt[at + 1] = false
     record.tries = at + 1
 end
---- Whether the request was already sent to this node.
+--- Whether the request was already sent to this node, in vain.
 function ____exports.wasTried(record, upstream, node)
     local tries = record.tries
     do
-        local k = 0
+        local k = record.settled_tries
         while k < tries do
             if record.try_node[k + 1] == node and record.try_upstream[k + 1] == upstream then
                 return true

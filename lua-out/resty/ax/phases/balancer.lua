@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____tries = require("resty.ax.core.tries")
+local splitTries = ____tries.splitTries
 local ____counters = require("resty.ax.dataplane.counters")
 local countPick = ____counters.countPick
 local ____in_flight = require("resty.ax.dataplane.in_flight")
@@ -24,9 +26,25 @@ local ____request = require("resty.ax.nginx.request")
 local isSubrequest = ____request.isSubrequest
 local requestBorn = ____request.requestBorn
 local requestKey = ____request.requestKey
+local variable = ____request.variable
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
 local report = ____faults.report
+--- Whether the last try before an internal redirect got an answer, not a 5xx.
+local function lastAnswered()
+    local statuses = splitTries(variable("upstream_status") or "")
+    do
+        local k = #statuses - 1
+        while k >= 0 do
+            local status = tonumber(statuses[k + 1])
+            if status ~= nil then
+                return status < 500
+            end
+            k = k - 1
+        end
+    end
+    return false
+end
 --- The request was here before: a retry, an internal redirect, or (where log() does not run) another
 -- request at the same address.
 local function resume(record, now_ms)
@@ -40,6 +58,9 @@ local function resume(record, now_ms)
         if born ~= record.born then
             record.born = born
             record.tries = 0
+            record.settled_tries = 0
+        elseif lastAnswered() then
+            record.settled_tries = record.tries
         end
         record.earlier_tries = record.tries
         return

@@ -81,7 +81,7 @@ function pickNarrowed(upstream: Upstream, record: RequestRecord, report: FaultRe
   const scratch = upstream.scratch;
   let count = narrow(upstream, record, upstream.limited);
   if (count > 0) return ask(upstream, scratch, count, report);
-  if (record.tries > 0) {
+  if (record.tries > record.settled_tries) {
     // Any untried node before a tried one: usable ones of the other tier, then those that are out.
     count = widen(upstream, record, true);
     if (count === 0) count = widen(upstream, record, false);
@@ -110,7 +110,8 @@ export function pickNode(upstream: Upstream, record: RequestRecord, now_ms: numb
   const count = pool.candidate_count;
   if (count === 0) return -1;
   upstream.request.now_ms = now_ms;
-  upstream.request.tries = record.tries;
-  if (record.tries > 0 || upstream.limited) return pickNarrowed(upstream, record, report);
+  const tries = record.tries - record.settled_tries;
+  upstream.request.tries = tries;
+  if (tries > 0 || upstream.limited) return pickNarrowed(upstream, record, report);
   return ask(upstream, pool.candidates, count, report);
 }

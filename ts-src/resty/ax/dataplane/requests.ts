@@ -25,6 +25,8 @@ export interface RequestRecord {
   tries: number;
   /** Tries of earlier visits to an upstream: error_page and other internal redirects begin a new one. */
   earlier_tries: number;
+  /** Tries that nothing is held against: an answer led to a redirect. Their nodes may be picked again. */
+  settled_tries: number;
   try_upstream: Upstream[];
   try_node: number[];
   /** The live measurements have learnt of this try already (at the retry that followed it). */
@@ -62,6 +64,7 @@ export function newRequestRecord(): RequestRecord {
     next: undefined,
     tries: 0,
     earlier_tries: 0,
+    settled_tries: 0,
     try_upstream: [],
     try_node: [],
     try_learnt: [],
@@ -82,6 +85,7 @@ export function openRequest(table: RequestTable, key: number, born: number, subr
   record.subrequest = subrequest;
   record.tries = 0;
   record.earlier_tries = 0;
+  record.settled_tries = 0;
   record.node = -1;
   table.by_key[key] = record;
   table.live++;
@@ -109,10 +113,10 @@ export function addTry(record: RequestRecord, upstream: Upstream, node: number):
   record.tries = at + 1;
 }
 
-/** Whether the request was already sent to this node. */
+/** Whether the request was already sent to this node, in vain. */
 export function wasTried(record: RequestRecord, upstream: Upstream, node: number): boolean {
   const tries = record.tries;
-  for (let k = 0; k < tries; k++) {
+  for (let k = record.settled_tries; k < tries; k++) {
     if (record.try_node[k] === node && record.try_upstream[k] === upstream) return true;
   }
   return false;

@@ -1,3 +1,4 @@
+import { splitTries } from "../core/tries";
 import { countPick } from "../dataplane/counters";
 import { beginTry, endTry } from "../dataplane/in_flight";
 import { learnFailure } from "../dataplane/outcome";
@@ -7,8 +8,18 @@ import type { Upstream } from "../dataplane/upstream";
 import { process } from "../dataplane/worker";
 import { allowTries, endTries, lastFailure, setPeer } from "../nginx/balancer";
 import { nowMs } from "../nginx/clock";
-import { isSubrequest, requestBorn, requestKey } from "../nginx/request";
+import { isSubrequest, requestBorn, requestKey, variable } from "../nginx/request";
 import { fault, report } from "./faults";
+
+/** Whether the last try before an internal redirect got an answer, not a 5xx. */
+function lastAnswered(): boolean {
+  const statuses = splitTries(variable("upstream_status") ?? "");
+  for (let k = statuses.length - 1; k >= 0; k--) {
+    const status = tonumber(statuses[k]);
+    if (status !== undefined) return status < 500;
+  }
+  return false;
+}
 
 /**
  * The request was here before: a retry, an internal redirect, or (where log() does not run) another
@@ -25,6 +36,9 @@ function resume(record: RequestRecord, now_ms: number): void {
     if (born !== record.born) {
       record.born = born;
       record.tries = 0;
+      record.settled_tries = 0;
+    } else if (lastAnswered()) {
+      record.settled_tries = record.tries;
     }
     record.earlier_tries = record.tries;
     return;

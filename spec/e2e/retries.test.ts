@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { http, waitFor, withKit } from "../../ts-src/node/testkit";
-import { nodesOf, statusOf, waitForIdle, waitForOutcomes, waitForStatus } from "./support";
+import { http, runWrk, waitFor, withKit } from "../../ts-src/node/testkit";
+import { failures, nodesOf, statusOf, waitForIdle, waitForOutcomes, waitForStatus } from "./support";
 
 const RETRY_500 = "proxy_next_upstream error timeout http_500;";
 
@@ -221,6 +221,25 @@ describe("outcomes", () => {
       for (let k = 0; k < 10; k++) expect((await gateway.get("/guarded")).status).toBe(204);
       const node = (await waitForOutcomes(gateway, 10)).upstreams[0].nodes[0];
       expect(node.totals).toEqual({ picks: 10, ok: 10, err: 0, fail: 0, aborted: 0 });
+      await waitForIdle(gateway);
+    }));
+
+  it("subrequests leave nothing in flight where log_subrequest is off", () =>
+    withKit("subrequests-unlogged", async (kit) => {
+      const backends = await kit.backends(3);
+      const gateway = await kit.gateway({
+        servers: backends,
+        server: `location /guarded { auth_request /check; mirror /copy; proxy_pass http://backend/; }
+          location /check { internal; proxy_pass http://backend/; }
+          location /copy { internal; proxy_pass http://backend/; }
+          location /fetch { content_by_lua_block {
+            ngx.location.capture_multi({ { "/part" }, { "/part" } }) ngx.exit(204)
+          } }
+          location /part { proxy_pass http://backend/; }`,
+      });
+      const load = await runWrk({ url: `${gateway.url}/guarded`, connections: 20, duration_s: 1 });
+      expect(failures(load)).toBe(0);
+      for (let k = 0; k < 20; k++) expect((await gateway.get("/fetch")).status).toBe(204);
       await waitForIdle(gateway);
     }));
 

@@ -4,7 +4,14 @@ local FREE_MAX = 4096
 --- Tries remembered at most; later ones overwrite the last: nginx has been seen past 100 tries.
 ____exports.TRIES_MAX = 64
 function ____exports.newRequestTable()
-    return {by_key = {}, free = {}, free_count = 0, live = 0}
+    return {
+        by_key = {},
+        free = {},
+        free_count = 0,
+        live = 0,
+        subrequests = {},
+        subrequest_count = 0
+    }
 end
 --- A record with no request: the head of a node's list, or a fresh one to use.
 function ____exports.newRequestRecord()
@@ -15,6 +22,8 @@ function ____exports.newRequestRecord()
         node = -1,
         start_ms = 0,
         subrequest = false,
+        family = "",
+        subrequest_at = -1,
         prev = nil,
         next = nil,
         tries = 0,
@@ -45,12 +54,32 @@ function ____exports.openRequest(____table, key, born, subrequest)
     ____table.live = ____table.live + 1
     return record
 end
+--- Tells a record that it is of a subrequest, so that `familyOver` finds it.
+function ____exports.joinFamily(____table, record, family)
+    record.family = family
+    record.subrequest_at = ____table.subrequest_count
+    ____table.subrequests[____table.subrequest_count + 1] = record
+    ____table.subrequest_count = ____table.subrequest_count + 1
+end
+local function leaveFamily(____table, record)
+    local at = record.subrequest_at
+    ____table.subrequest_count = ____table.subrequest_count - 1
+    local last = ____table.subrequests[____table.subrequest_count + 1]
+    ____table.subrequests[at + 1] = last
+    last.subrequest_at = at
+    table.remove(____table.subrequests)
+    record.family = ""
+    record.subrequest_at = -1
+end
 --- Gives the record back. The try in flight must have been ended.
 function ____exports.closeRequest(____table, record)
     ____table.by_key[record.key] = nil
     ____table.live = ____table.live - 1
     record.key = 0
     record.upstream = nil
+    if record.subrequest_at >= 0 then
+        leaveFamily(____table, record)
+    end
     if ____table.free_count < FREE_MAX then
         ____table.free[____table.free_count + 1] = record
         ____table.free_count = ____table.free_count + 1

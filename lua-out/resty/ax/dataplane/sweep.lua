@@ -31,6 +31,21 @@ function ____exports.sweep(____table, now_ms)
     end
     return #lost
 end
+--- A main request has ended, and with it all its subrequests: nginx runs the log phase of those only with
+-- `log_subrequest on`. Log phase.
+function ____exports.familyOver(____table, family)
+    do
+        local k = ____table.subrequest_count - 1
+        while k >= 0 do
+            local record = ____table.subrequests[k + 1]
+            if record.family == family then
+                endTry(record)
+                closeRequest(____table, record)
+            end
+            k = k - 1
+        end
+    end
+end
 ---
 -- @returns why nothing is learnt of the upstream's nodes, or undefined when all is well
 function ____exports.missingLog(upstream)

@@ -18,6 +18,10 @@ end
 function ____exports.isSubrequest()
     return ngx.is_subrequest
 end
+--- The same for a main request and its subrequests, and different for any other request of this worker alive.
+function ____exports.requestFamily()
+    return ((ngx.var.connection or "") .. ":") .. (ngx.var.connection_requests or "")
+end
 --- A variable of the current request, or undefined when it has no value.
 function ____exports.variable(name)
     return ngx.var[name]

@@ -12,6 +12,8 @@ local ____pick = require("resty.ax.dataplane.pick")
 local pickNode = ____pick.pickNode
 local ____requests = require("resty.ax.dataplane.requests")
 local addTry = ____requests.addTry
+local closeRequest = ____requests.closeRequest
+local joinFamily = ____requests.joinFamily
 local openRequest = ____requests.openRequest
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
@@ -25,6 +27,7 @@ local nowMs = ____clock.nowMs
 local ____request = require("resty.ax.nginx.request")
 local isSubrequest = ____request.isSubrequest
 local requestBorn = ____request.requestBorn
+local requestFamily = ____request.requestFamily
 local requestKey = ____request.requestKey
 local variable = ____request.variable
 local ____faults = require("resty.ax.phases.faults")
@@ -45,8 +48,7 @@ local function lastAnswered()
     end
     return false
 end
---- The request was here before: a retry, an internal redirect, or (where log() does not run) another
--- request at the same address.
+--- The request was here before: a retry, or an internal redirect.
 local function resume(record, now_ms)
     local last = record.tries - 1
     local node = record.node
@@ -54,12 +56,7 @@ local function resume(record, now_ms)
     endTry(record)
     local why, status = lastFailure()
     if why == nil then
-        local born = requestBorn()
-        if born ~= record.born then
-            record.born = born
-            record.tries = 0
-            record.settled_tries = 0
-        elseif lastAnswered() then
+        if lastAnswered() then
             record.settled_tries = record.tries
         end
         record.earlier_tries = record.tries
@@ -85,6 +82,11 @@ local function enter(name)
     end
     local key = requestKey()
     local record = worker.requests.by_key[key]
+    if record ~= nil and record.born ~= requestBorn() then
+        endTry(record)
+        closeRequest(worker.requests, record)
+        record = nil
+    end
     if record == nil then
         record = openRequest(
             worker.requests,
@@ -92,6 +94,13 @@ local function enter(name)
             requestBorn(),
             isSubrequest()
         )
+        if record.subrequest then
+            joinFamily(
+                worker.requests,
+                record,
+                requestFamily()
+            )
+        end
     else
         resume(record, now_ms)
     end

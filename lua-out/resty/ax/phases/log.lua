@@ -10,12 +10,16 @@ local ____outcome = require("resty.ax.dataplane.outcome")
 local accountTry = ____outcome.accountTry
 local ____requests = require("resty.ax.dataplane.requests")
 local closeRequest = ____requests.closeRequest
+local ____sweep = require("resty.ax.dataplane.sweep")
+local familyOver = ____sweep.familyOver
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
 local ____clock = require("resty.ax.nginx.clock")
 local nowMs = ____clock.nowMs
 local ____request = require("resty.ax.nginx.request")
+local isSubrequest = ____request.isSubrequest
 local requestBorn = ____request.requestBorn
+local requestFamily = ____request.requestFamily
 local requestKey = ____request.requestKey
 local variable = ____request.variable
 local ____faults = require("resty.ax.phases.faults")
@@ -82,6 +86,12 @@ local function account()
     local worker = process.worker
     if worker == nil then
         return
+    end
+    if worker.requests.subrequest_count > 0 and not isSubrequest() then
+        familyOver(
+            worker.requests,
+            requestFamily()
+        )
     end
     local record = worker.requests.by_key[requestKey()]
     if record == nil then

@@ -18,6 +18,9 @@ export interface RequestRecord {
   born: number;
   /** A subrequest: its log phase runs only with log_subrequest on. */
   subrequest: boolean;
+  /** Of a subrequest: the main request it belongs to, and its position in the table's list; else "" and -1. */
+  family: string;
+  subrequest_at: number;
   /** Neighbours in the node's list of requests in flight, oldest first. */
   prev: RequestRecord | undefined;
   next: RequestRecord | undefined;
@@ -39,6 +42,9 @@ export interface RequestTable {
   free_count: number;
   /** Requests now in the table. */
   live: number;
+  /** Those of them that are subrequests, in no order. */
+  subrequests: RequestRecord[];
+  subrequest_count: number;
 }
 
 /** Free records kept at most: a burst must not hold its memory for ever. */
@@ -48,7 +54,7 @@ const FREE_MAX = 4096;
 export const TRIES_MAX = 64;
 
 export function newRequestTable(): RequestTable {
-  return { by_key: {}, free: [], free_count: 0, live: 0 };
+  return { by_key: {}, free: [], free_count: 0, live: 0, subrequests: [], subrequest_count: 0 };
 }
 
 /** A record with no request: the head of a node's list, or a fresh one to use. */
@@ -60,6 +66,8 @@ export function newRequestRecord(): RequestRecord {
     node: -1,
     start_ms: 0,
     subrequest: false,
+    family: "",
+    subrequest_at: -1,
     prev: undefined,
     next: undefined,
     tries: 0,
@@ -92,12 +100,32 @@ export function openRequest(table: RequestTable, key: number, born: number, subr
   return record;
 }
 
+/** Tells a record that it is of a subrequest, so that `familyOver` finds it. */
+export function joinFamily(table: RequestTable, record: RequestRecord, family: string): void {
+  record.family = family;
+  record.subrequest_at = table.subrequest_count;
+  table.subrequests[table.subrequest_count] = record;
+  table.subrequest_count++;
+}
+
+function leaveFamily(table: RequestTable, record: RequestRecord): void {
+  const at = record.subrequest_at;
+  table.subrequest_count--;
+  const last = table.subrequests[table.subrequest_count];
+  table.subrequests[at] = last;
+  last.subrequest_at = at;
+  table.subrequests.pop();
+  record.family = "";
+  record.subrequest_at = -1;
+}
+
 /** Gives the record back. The try in flight must have been ended. */
 export function closeRequest(table: RequestTable, record: RequestRecord): void {
   table.by_key[record.key] = undefined;
   table.live--;
   record.key = 0;
   record.upstream = undefined;
+  if (record.subrequest_at >= 0) leaveFamily(table, record);
   if (table.free_count < FREE_MAX) {
     table.free[table.free_count] = record;
     table.free_count++;

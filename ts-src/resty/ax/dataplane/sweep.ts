@@ -32,6 +32,20 @@ export function sweep(table: RequestTable, now_ms: number): number {
   return lost.length;
 }
 
+/**
+ * A main request has ended, and with it all its subrequests: nginx runs the log phase of those only with
+ * `log_subrequest on`. Log phase.
+ */
+export function familyOver(table: RequestTable, family: string): void {
+  for (let k = table.subrequest_count - 1; k >= 0; k--) {
+    const record = table.subrequests[k];
+    if (record.family === family) {
+      endTry(record);
+      closeRequest(table, record);
+    }
+  }
+}
+
 /** @returns why nothing is learnt of the upstream's nodes, or undefined when all is well */
 export function missingLog(upstream: Upstream): string | undefined {
   if (upstream.log_seen || upstream.picks_total < PICKS_WITHOUT_LOG) return undefined;

@@ -22,6 +22,11 @@ export function isSubrequest(): boolean {
   return ngx.is_subrequest;
 }
 
+/** The same for a main request and its subrequests, and different for any other request of this worker alive. */
+export function requestFamily(): string {
+  return `${ngx.var["connection"] ?? ""}:${ngx.var["connection_requests"] ?? ""}`;
+}
+
 /** A variable of the current request, or undefined when it has no value. */
 export function variable(name: string): string | undefined {
   return ngx.var[name];

@@ -3,12 +3,12 @@ import { countPick } from "../dataplane/counters";
 import { beginTry, endTry } from "../dataplane/in_flight";
 import { learnFailure } from "../dataplane/outcome";
 import { pickNode } from "../dataplane/pick";
-import { addTry, openRequest, type RequestRecord } from "../dataplane/requests";
+import { addTry, closeRequest, joinFamily, openRequest, type RequestRecord } from "../dataplane/requests";
 import type { Upstream } from "../dataplane/upstream";
 import { process } from "../dataplane/worker";
 import { allowTries, endTries, lastFailure, setPeer } from "../nginx/balancer";
 import { nowMs } from "../nginx/clock";
-import { isSubrequest, requestBorn, requestKey, variable } from "../nginx/request";
+import { isSubrequest, requestBorn, requestFamily, requestKey, variable } from "../nginx/request";
 import { fault, report } from "./faults";
 
 /** Whether the last try before an internal redirect got an answer, not a 5xx. */
@@ -21,10 +21,7 @@ function lastAnswered(): boolean {
   return false;
 }
 
-/**
- * The request was here before: a retry, an internal redirect, or (where log() does not run) another
- * request at the same address.
- */
+/** The request was here before: a retry, or an internal redirect. */
 function resume(record: RequestRecord, now_ms: number): void {
   const last = record.tries - 1;
   const node = record.node;
@@ -32,14 +29,7 @@ function resume(record: RequestRecord, now_ms: number): void {
   endTry(record);
   const [why, status] = lastFailure();
   if (why === undefined) {
-    const born = requestBorn();
-    if (born !== record.born) {
-      record.born = born;
-      record.tries = 0;
-      record.settled_tries = 0;
-    } else if (lastAnswered()) {
-      record.settled_tries = record.tries;
-    }
+    if (lastAnswered()) record.settled_tries = record.tries;
     record.earlier_tries = record.tries;
     return;
   }
@@ -66,8 +56,18 @@ function enter(name: string): RequestRecord | undefined {
   }
   const key = requestKey();
   let record = worker.requests.by_key[key];
-  if (record === undefined) record = openRequest(worker.requests, key, requestBorn(), isSubrequest());
-  else resume(record, now_ms);
+  if (record !== undefined && record.born !== requestBorn()) {
+    // Of a request at the same address whose log phase did not run.
+    endTry(record);
+    closeRequest(worker.requests, record);
+    record = undefined;
+  }
+  if (record === undefined) {
+    record = openRequest(worker.requests, key, requestBorn(), isSubrequest());
+    if (record.subrequest) joinFamily(worker.requests, record, requestFamily());
+  } else {
+    resume(record, now_ms);
+  }
   record.upstream = upstream;
   record.start_ms = now_ms;
   const max_tries = upstream.config.max_tries;
@@ -95,7 +95,8 @@ function send(record: RequestRecord, node: number): void {
     return;
   }
   // Nodes of our own list: nginx counts tries by the block's server lines, which may be fewer.
-  if (record.tries === record.earlier_tries && config.nodes_from === "nodes" && upstream.pool.n > 1) allowTries(upstream.pool.n - 1);
+  if (record.tries === record.earlier_tries && config.nodes_from === "nodes" && upstream.pool.n > 1)
+    allowTries(upstream.pool.n - 1);
   addTry(record, upstream, node);
   beginTry(upstream, record, node, now_ms);
   countPick(upstream.counters, node);

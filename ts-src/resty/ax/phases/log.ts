@@ -4,9 +4,10 @@ import { publish } from "../dataplane/exchange";
 import { endTry } from "../dataplane/in_flight";
 import { accountTry } from "../dataplane/outcome";
 import { closeRequest, type RequestRecord } from "../dataplane/requests";
+import { familyOver } from "../dataplane/sweep";
 import { process } from "../dataplane/worker";
 import { nowMs } from "../nginx/clock";
-import { requestBorn, requestKey, variable } from "../nginx/request";
+import { isSubrequest, requestBorn, requestFamily, requestKey, variable } from "../nginx/request";
 import { fault } from "./faults";
 
 /**
@@ -52,6 +53,7 @@ function accountSeveral(record: RequestRecord, status: string, header_time: stri
 function account(): void {
   const worker = process.worker;
   if (worker === undefined) return;
+  if (worker.requests.subrequest_count > 0 && !isSubrequest()) familyOver(worker.requests, requestFamily());
   const record = worker.requests.by_key[requestKey()];
   if (record === undefined) return;
   const now_ms = nowMs();

@@ -251,6 +251,20 @@ describe("outcomes", () => {
       const status = await waitForStatus(gateway, "the fault", (_, { faults }) => faults["log_missing"] !== undefined);
       expect(status.faults["log_missing"].last_message).toContain("log_by_lua");
     }));
+
+  it("an upstream of which one location has a log_by_lua of its own is reported too", () =>
+    withKit("log-partly-missing", async (kit) => {
+      const gateway = await kit.gateway({
+        servers: [await kit.backend()],
+        server: "location /own { log_by_lua_block { } proxy_pass http://backend/; }",
+      });
+      for (let k = 0; k < 10; k++) {
+        expect((await gateway.get("/")).status).toBe(200);
+        expect((await gateway.get("/own")).status).toBe(200);
+      }
+      const status = await waitForStatus(gateway, "the fault", (_, { faults }) => faults["log_missing"] !== undefined);
+      expect(status.faults["log_missing"].last_message).toContain("some of");
+    }));
 });
 
 describe("the status", () => {

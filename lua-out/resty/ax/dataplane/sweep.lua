@@ -12,7 +12,7 @@ local function isLost(record, now_ms)
     if upstream == nil or now_ms - record.start_ms < LOST_AFTER_MS then
         return false
     end
-    return record.subrequest or not upstream.log_seen
+    return record.subrequest or not upstream.log_seen or upstream.logs_missed > 0
 end
 --- Ends the tries of requests that were lost. Timer phase, every few seconds.
 function ____exports.sweep(____table, now_ms)
@@ -46,12 +46,22 @@ function ____exports.familyOver(____table, family)
         end
     end
 end
+--- The record's request ended long ago, without a log phase: another one is at its address.
+function ____exports.discard(____table, record)
+    if record.upstream ~= nil and not record.subrequest then
+        local ____record_upstream_0, ____logs_missed_1 = record.upstream, "logs_missed"
+        ____record_upstream_0[____logs_missed_1] = ____record_upstream_0[____logs_missed_1] + 1
+    end
+    endTry(record)
+    closeRequest(____table, record)
+end
 ---
--- @returns why nothing is learnt of the upstream's nodes, or undefined when all is well
+-- @returns why nothing, or not all, is learnt of the upstream's nodes, or undefined when all is well
 function ____exports.missingLog(upstream)
-    if upstream.log_seen or upstream.picks_total < PICKS_WITHOUT_LOG then
+    local never = not upstream.log_seen and upstream.picks_total >= PICKS_WITHOUT_LOG
+    if not never and upstream.logs_missed == 0 then
         return nil
     end
-    return ((((("log() has not run for any of " .. tostring(upstream.picks_total)) .. " requests to upstream \"") .. upstream.config.name) .. "\": ") .. "add log_by_lua_block { require(\"resty.ax\").log() } at http level, and to every server or location that has a ") .. "log_by_lua of its own; for subrequests also log_subrequest on"
+    return (((((("log() has not run for " .. (never and "any" or "some")) .. " of ") .. tostring(upstream.picks_total)) .. " requests to upstream ") .. ("\"" .. upstream.config.name) .. "\": ") .. "add log_by_lua_block { require(\"resty.ax\").log() } at http level, and to every server or location that has a ") .. "log_by_lua of its own; for subrequests also log_subrequest on"
 end
 return ____exports

@@ -150,6 +150,7 @@ function ____exports.newUpstream(config, strategy, custom, seed)
         snapshot_generation = 0,
         snapshot_at_ms = 0,
         log_seen = false,
+        logs_missed = 0,
         picks_total = 0
     }
     do

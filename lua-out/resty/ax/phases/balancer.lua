@@ -12,9 +12,10 @@ local ____pick = require("resty.ax.dataplane.pick")
 local pickNode = ____pick.pickNode
 local ____requests = require("resty.ax.dataplane.requests")
 local addTry = ____requests.addTry
-local closeRequest = ____requests.closeRequest
 local joinFamily = ____requests.joinFamily
 local openRequest = ____requests.openRequest
+local ____sweep = require("resty.ax.dataplane.sweep")
+local discard = ____sweep.discard
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
 local ____balancer = require("resty.ax.nginx.balancer")
@@ -83,8 +84,7 @@ local function enter(name)
     local key = requestKey()
     local record = worker.requests.by_key[key]
     if record ~= nil and record.born ~= requestBorn() then
-        endTry(record)
-        closeRequest(worker.requests, record)
+        discard(worker.requests, record)
         record = nil
     end
     if record == nil then

@@ -11,6 +11,7 @@ local accountTry = ____outcome.accountTry
 local ____requests = require("resty.ax.dataplane.requests")
 local closeRequest = ____requests.closeRequest
 local ____sweep = require("resty.ax.dataplane.sweep")
+local discard = ____sweep.discard
 local familyOver = ____sweep.familyOver
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
@@ -98,9 +99,13 @@ local function account()
         return
     end
     local now_ms = nowMs()
+    if record.born ~= requestBorn() then
+        discard(worker.requests, record)
+        return
+    end
     endTry(record)
     local status = variable("upstream_status")
-    if status ~= nil and record.born == requestBorn() then
+    if status ~= nil then
         local header_time = variable("upstream_header_time")
         if record.tries == 1 and #status <= 3 then
             local upstream = record.try_upstream[1]

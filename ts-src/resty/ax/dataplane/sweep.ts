@@ -15,7 +15,7 @@ const PICKS_WITHOUT_LOG = 200;
 function isLost(record: RequestRecord, now_ms: number): boolean {
   const upstream = record.upstream;
   if (upstream === undefined || now_ms - record.start_ms < LOST_AFTER_MS) return false;
-  return record.subrequest || !upstream.log_seen;
+  return record.subrequest || !upstream.log_seen || upstream.logs_missed > 0;
 }
 
 /** Ends the tries of requests that were lost. Timer phase, every few seconds. */
@@ -46,11 +46,20 @@ export function familyOver(table: RequestTable, family: string): void {
   }
 }
 
-/** @returns why nothing is learnt of the upstream's nodes, or undefined when all is well */
+/** The record's request ended long ago, without a log phase: another one is at its address. */
+export function discard(table: RequestTable, record: RequestRecord): void {
+  if (record.upstream !== undefined && !record.subrequest) record.upstream.logs_missed++;
+  endTry(record);
+  closeRequest(table, record);
+}
+
+/** @returns why nothing, or not all, is learnt of the upstream's nodes, or undefined when all is well */
 export function missingLog(upstream: Upstream): string | undefined {
-  if (upstream.log_seen || upstream.picks_total < PICKS_WITHOUT_LOG) return undefined;
+  const never = !upstream.log_seen && upstream.picks_total >= PICKS_WITHOUT_LOG;
+  if (!never && upstream.logs_missed === 0) return undefined;
   return (
-    `log() has not run for any of ${upstream.picks_total} requests to upstream "${upstream.config.name}": ` +
+    `log() has not run for ${never ? "any" : "some"} of ${upstream.picks_total} requests to upstream ` +
+    `"${upstream.config.name}": ` +
     'add log_by_lua_block { require("resty.ax").log() } at http level, and to every server or location that has a ' +
     "log_by_lua of its own; for subrequests also log_subrequest on"
   );

@@ -45,6 +45,8 @@ export interface Upstream {
   snapshot_at_ms: number;
   /** Set once log() has run for a request of this upstream. */
   log_seen: boolean;
+  /** Requests whose log phase did not run, as seen when another one came to the same address. */
+  logs_missed: number;
   picks_total: number;
 }
 
@@ -73,6 +75,7 @@ export function newUpstream(config: UpstreamConfig, strategy: AnyStrategy, custo
     snapshot_generation: 0,
     snapshot_at_ms: 0,
     log_seen: false,
+    logs_missed: 0,
     picks_total: 0,
   };
   for (let node = 0; node < pool.n; node++) {

@@ -3,7 +3,8 @@ import { countPick } from "../dataplane/counters";
 import { beginTry, endTry } from "../dataplane/in_flight";
 import { learnFailure } from "../dataplane/outcome";
 import { pickNode } from "../dataplane/pick";
-import { addTry, closeRequest, joinFamily, openRequest, type RequestRecord } from "../dataplane/requests";
+import { addTry, joinFamily, openRequest, type RequestRecord } from "../dataplane/requests";
+import { discard } from "../dataplane/sweep";
 import type { Upstream } from "../dataplane/upstream";
 import { process } from "../dataplane/worker";
 import { allowTries, endTries, lastFailure, setPeer } from "../nginx/balancer";
@@ -57,9 +58,7 @@ function enter(name: string): RequestRecord | undefined {
   const key = requestKey();
   let record = worker.requests.by_key[key];
   if (record !== undefined && record.born !== requestBorn()) {
-    // Of a request at the same address whose log phase did not run.
-    endTry(record);
-    closeRequest(worker.requests, record);
+    discard(worker.requests, record);
     record = undefined;
   }
   if (record === undefined) {

@@ -4,7 +4,7 @@ import { publish } from "../dataplane/exchange";
 import { endTry } from "../dataplane/in_flight";
 import { accountTry } from "../dataplane/outcome";
 import { closeRequest, type RequestRecord } from "../dataplane/requests";
-import { familyOver } from "../dataplane/sweep";
+import { discard, familyOver } from "../dataplane/sweep";
 import { process } from "../dataplane/worker";
 import { nowMs } from "../nginx/clock";
 import { isSubrequest, requestBorn, requestFamily, requestKey, variable } from "../nginx/request";
@@ -57,10 +57,13 @@ function account(): void {
   const record = worker.requests.by_key[requestKey()];
   if (record === undefined) return;
   const now_ms = nowMs();
+  if (record.born !== requestBorn()) {
+    discard(worker.requests, record);
+    return;
+  }
   endTry(record);
   const status = variable("upstream_status");
-  // Without a status this request had no upstream: the record is of an earlier one at the same address.
-  if (status !== undefined && record.born === requestBorn()) {
+  if (status !== undefined) {
     const header_time = variable("upstream_header_time");
     if (record.tries === 1 && status.length <= 3) {
       const upstream = record.try_upstream[0];

@@ -34,7 +34,8 @@ function poolOf(given: CostCase, now_ms: number): Pool {
     others_in_flight: [given.others],
     latency_ms: [given.latency_ms],
     success: [given.success],
-    weight: [given.weight],
+    long_in_flight: [0],
+    static_weight: [given.weight],
     oldest_start_ms: [given.oldest_age_ms > 0 ? now_ms - given.oldest_age_ms : 0],
   } as unknown as Pool;
 }

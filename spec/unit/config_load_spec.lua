@@ -118,7 +118,7 @@ describe("loading a table", function()
     assert.is_nil(config)
     assert.equal(table.concat({
       "lua-resty-ax: 5 problems in the configuration (init):",
-      "  1. flush_interval_ms: 5 is too small; a whole number 20..1000 ms is needed",
+      "  1. flush_interval_ms: 5 is too small; a whole number 20..500 ms is needed",
       '  2. upstreams.backend.stratgy: unknown key; did you mean "strategy"?',
       '  3. upstreams.backend.nodes[2].weight: "5" is a string; a number 0..65535 is needed (write 5 without quotes)',
       "  4. upstreams.backend.window_long_s: 60 (the default) is less than 2 times window_short_s, which is 40; "

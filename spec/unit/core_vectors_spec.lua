@@ -28,7 +28,8 @@ describe("cost", function()
         others_in_flight = { case.others },
         latency_ms = { case.latency_ms },
         success = { case.success },
-        weight = { case.weight },
+        long_in_flight = { 0 },
+        static_weight = { case.weight },
         oldest_start_ms = { case.oldest_age_ms > 0 and now_ms - case.oldest_age_ms or 0 },
       }
       local found = cost.cost(pool, 0, now_ms)

@@ -142,6 +142,25 @@ describe("the exchange between workers", function()
     assert.equal(0.8, up.pool.weight[1])
   end)
 
+  it("takes nothing on trust: junk in a snapshot or a worker's record leaves everything else working", function()
+    local store = fake_store()
+    local a = worker(store, 1)
+    local up = upstreams.new({ nodes = 3 })
+    local good = { state = "up", weight = 0.5, static_weight = 0.4, success = 0.9, latency_ms = 12 }
+    for _, junk in ipairs({ 5, "x", {}, { state = "up", weight = 1, success = 1 }, { state = "best", weight = 1 } }) do
+      store.set("snapshot:backend", cjson.encode({ generation = 1, nodes = { n1 = junk, n2 = good } }))
+      exchange.readSnapshots(a, { up }, 50000)
+      assert.same({ 1, 0.4, 1 }, up.pool.static_weight)
+      assert.equal(3, up.pool.candidate_count)
+    end
+    store.set("worker:slots", 3)
+    store.set("worker:1", cjson.encode({ pid = 7, at_ms = 1000 }))
+    store.set("worker:2", cjson.encode({ pid = 8, at_ms = 1000, in_flight = { backend = { n1 = "many", n2 = -4 } } }))
+    store.set("worker:3", cjson.encode({ pid = 9, at_ms = 1000, in_flight = { backend = { n3 = 2 } } }))
+    exchange.readOthers(a, { up }, 1100)
+    assert.same({ 0, 0, 2 }, up.pool.others_in_flight)
+  end)
+
   it("gives nodes without data the pool's median latency, never zero", function()
     local store = fake_store()
     local up = upstreams.new({ nodes = 4 })

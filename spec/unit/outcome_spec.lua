@@ -36,6 +36,36 @@ describe("live measurements", function()
     assert.equal(0, up.held_count)
   end)
 
+  it("learn from clients that gave up waiting that the node is no faster than that", function()
+    local up = upstreams.new({ nodes = 1 })
+    up.pool.latency_ms[1] = 10
+    for k = 1, 5 do
+      outcome.accountTry(up, 0, Aborted, 1000, true, 100000 + k * 1000)
+    end
+    assert.is_true(up.pool.latency_ms[1] > 500)
+    assert.equal(1, up.pool.success[1])
+    -- One that left early says nothing.
+    local before = up.pool.latency_ms[1]
+    outcome.accountTry(up, 0, Aborted, 3, true, 107000)
+    assert.equal(before, up.pool.latency_ms[1])
+  end)
+
+  it("do not write off a node for one failure after a long silence", function()
+    local up = upstreams.new({ nodes = 1 })
+    outcome.accountTry(up, 0, Err, 0, true, 1e9)
+    assert.is_true(up.pool.success[1] >= 0.5)
+  end)
+
+  it("take a node back at once that turns out to have answered", function()
+    local up = upstreams.new({ nodes = { { "a", { max_fails = 1 } }, { "b" } } })
+    -- At the retry a 502 may be nginx's "refused" or the node's own answer; the log phase can tell.
+    outcome.learnFailure(up, 0, false, 10)
+    assert.equal(1, up.pool.candidate_count)
+    outcome.accountTry(up, 0, Err, 0, false, 12)
+    assert.equal(2, up.pool.candidate_count)
+    assert.equal(0, up.held_count)
+  end)
+
   it("keep a node out of this worker's picks after max_fails connection failures in a row", function()
     local up = upstreams.new({ nodes = { { "a", { max_fails = 3 } }, { "b" } } })
     outcome.accountTry(up, 0, Fail, 0, true, 10)

@@ -201,7 +201,7 @@ describe("adaptive", function()
         pool.in_flight[node] = random.drawBelow(rng, 4)
         pool.latency_ms[node] = 1 + random.drawBelow(rng, 5)
         pool.success[node] = 0.8 + random.drawBelow(rng, 3) / 10
-        pool.weight[node] = 1 + random.drawBelow(rng, 3)
+        pool.static_weight[node] = 1 + random.drawBelow(rng, 3)
         pool.last_pick_ms[node] = 1000
       end
       local got = one_pick(up) + 1
@@ -209,7 +209,7 @@ describe("adaptive", function()
         local dominates = pool.in_flight[other] < pool.in_flight[got]
           and pool.latency_ms[other] < pool.latency_ms[got]
           and pool.success[other] > pool.success[got]
-          and pool.weight[other] > pool.weight[got]
+          and pool.static_weight[other] > pool.static_weight[got]
         assert.is_false(dominates)
       end
     end
@@ -232,6 +232,70 @@ describe("adaptive", function()
     end
     -- 100 s of traffic: at most one a second, at least one every two.
     assert.is_true(slow >= 45 and slow <= 100, "revisited " .. slow .. " times")
+  end)
+
+  it("lets the collector's score decide nothing that is known live", function()
+    local up = pair()
+    up.pool.weight = { 0.2, 1.5 }
+    up.pool.latency_ms[2] = 11
+    assert.equal(0, one_pick(up))
+  end)
+
+  it("follows the ramp of a node that comes back", function()
+    local up = pair()
+    up.pool.static_weight[1] = 0.2
+    up.pool.in_flight[2] = 3
+    assert.equal(1, one_pick(up))
+  end)
+
+  it("tries a node again whose requests get no answer, each time after as long as before", function()
+    local up = upstreams.new({ strategy = "adaptive", nodes = 2, options = { revisit_every = 1 } })
+    local now, picks = 1000, {}
+    local stuck = requests.newRequestRecord()
+    in_flight.beginTry(up, stuck, 0, now)
+    for _ = 1, 60000 do
+      now = now + 1
+      local record = requests.newRequestRecord()
+      local node = pick.pickNode(up, record, now, silent)
+      in_flight.beginTry(up, record, node, now)
+      if node == 0 then
+        picks[#picks + 1] = now - 1000
+      else
+        in_flight.endTry(record)
+      end
+    end
+    -- About 1, 2, 4, 8, 16, 32 s: never by mistake in between.
+    assert.is_true(#picks >= 4 and #picks <= 7, #picks .. " picks")
+  end)
+
+  it("does not take a node for hung because of an open stream, once it has answered a later request", function()
+    local up = pair()
+    local stream = requests.newRequestRecord()
+    in_flight.beginTry(up, stream, 0, 1000)
+    in_flight.noteAnswered(up, 0, 1500)
+    in_flight.setLongAside(up, 9000)
+    assert.equal(0, up.pool.oldest_start_ms[1])
+    assert.equal(1, up.pool.in_flight[1])
+    assert.equal(1, up.pool.long_in_flight[1])
+    up.pool.latency_ms[2] = 11
+    up.pool.last_pick_ms = { 9000, 9000 }
+    assert.equal(0, one_pick(up, 9000))
+    in_flight.endTry(stream)
+    assert.equal(0, up.pool.in_flight[1])
+    assert.equal(0, up.pool.long_in_flight[1])
+  end)
+
+  it("spreads open streams over all nodes, although each of them looks old", function()
+    local up = upstreams.new({ strategy = "adaptive", nodes = 4 })
+    local now = 1000
+    for _ = 1, 400 do
+      now = now + 500
+      local record = requests.newRequestRecord()
+      in_flight.beginTry(up, record, pick.pickNode(up, record, now, silent), now)
+    end
+    for node = 1, 4 do
+      assert.is_true(up.pool.in_flight[node] >= 80 and up.pool.in_flight[node] <= 120)
+    end
   end)
 
   it("revisits a failing node far less often", function()

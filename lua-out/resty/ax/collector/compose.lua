@@ -13,7 +13,7 @@ local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
 local ____tally_text = require("resty.ax.collector.tally_text")
 local tallyText = ____tally_text.tallyText
-local ____values = require("resty.ax.collector.values")
+local ____values = require("resty.ax.core.values")
 local round = ____values.round
 function snapshotBody(upstream)
     local parts = {"\"nodes\":{"}

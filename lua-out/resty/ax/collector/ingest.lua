@@ -7,10 +7,11 @@ local advanceNode = ____windows.advanceNode
 local feedNode = ____windows.feedNode
 local ____wire = require("resty.ax.core.wire")
 local DELTAS_MAX = ____wire.DELTAS_MAX
+local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
-local ____values = require("resty.ax.collector.values")
+local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
 local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
@@ -128,8 +129,6 @@ function addInFlight(collector, upstreams)
 end
 --- Entries taken in one tick: all that workers leave in the list, and then some; not an endless loop.
 local DELTAS_PER_TICK = 2 * DELTAS_MAX
---- Worker slots looked at: more than any gateway has, so that a broken `worker:slots` cannot stall a tick.
-local SLOTS_MAX = 1024
 --- Takes all the workers' reports out of the store and into the windows. Upstreams and nodes that are
 -- not configured (a worker of the old configuration during a reload) are passed over.
 function ____exports.takeDeltas(collector, now_ms)

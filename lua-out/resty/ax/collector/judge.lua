@@ -24,7 +24,7 @@ local meanMs = ____windows.meanMs
 local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
 local forgetSeen = ____state.forgetSeen
-local ____values = require("resty.ax.collector.values")
+local ____values = require("resty.ax.core.values")
 local round = ____values.round
 function moveStates(upstream, now_ms)
     local nodes = upstream.nodes

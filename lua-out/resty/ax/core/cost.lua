@@ -1,29 +1,33 @@
 local ____exports = {}
 --- A request in flight for longer than this many times the node's latency makes the node suspect.
 local AGE_LIMIT_LATENCIES = 1.5
+--- How much the age of the oldest request can add. Enough to leave a node that hangs; not endless, because where all
+-- requests are long (WebSocket) age tells nothing, and every node is at the limit then.
+local AGE_FACTOR_MAX = 50
 --- Stands in for weight 0: such a node costs more than any other, yet stays comparable.
 local MIN_WEIGHT = 1e-9
 --- The expected cost of sending the next request to a node: lower is better.
 -- 
---     (in_flight + 1) · latency / success³ · max(1, oldest_age / (1.5 · latency)) / weight
+--     (in_flight + 1) · latency / success³ · clamp(oldest_age / (1.5 · latency), 1, 50) / static_weight
 -- 
 -- Least-requests times latency is the "peak EWMA" load of Finagle and tower; here failures enter as
 -- the cube of the success share, because a node that fails fast must never look fast, and the age of
 -- the oldest request in flight tells of a node that hangs before any of its requests has ended.
--- Weight is the collector's prior: capacity, ramps, the operator's will.
+-- The static weight is the prior: capacity, ramps, the operator's will. The collector's score is left out of it: it
+-- is made of the same latencies and errors, up to a minute old, and would hold back a recovered node for as long.
 -- 
 -- @param now_ms monotonic ms
 function ____exports.cost(pool, node, now_ms)
     local latency_ms = pool.latency_ms[node + 1]
     local success = pool.success[node + 1]
-    local weight = pool.weight[node + 1]
-    local in_flight = pool.in_flight[node + 1] + pool.others_in_flight[node + 1] + 1
+    local weight = pool.static_weight[node + 1]
+    local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + pool.others_in_flight[node + 1] + 1
     local total = in_flight * latency_ms / (success * success * success * (weight > MIN_WEIGHT and weight or MIN_WEIGHT))
     local oldest_start_ms = pool.oldest_start_ms[node + 1]
     if oldest_start_ms > 0 then
         local age = (now_ms - oldest_start_ms) / (AGE_LIMIT_LATENCIES * latency_ms)
         if age > 1 then
-            total = total * age
+            total = total * (age < AGE_FACTOR_MAX and age or AGE_FACTOR_MAX)
         end
     end
     return total

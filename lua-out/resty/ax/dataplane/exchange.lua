@@ -1,23 +1,29 @@
 local ____exports = {}
+local ____values = require("resty.ax.core.values")
+local asCount = ____values.asCount
+local asNumber = ____values.asNumber
+local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
 local DELTAS_MAX = ____wire.DELTAS_MAX
+local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 local ____counters = require("resty.ax.dataplane.counters")
 local takeDeltas = ____counters.takeDeltas
 local ____upstream = require("resty.ax.dataplane.upstream")
 local applySnapshot = ____upstream.applySnapshot
---- Slots looked at for a free one: more workers than any gateway runs, old ones during reloads included.
-local SLOTS_MAX = 1024
 local function readRecord(exchange, slot)
     local text = exchange.store.get("worker:" .. tostring(slot))
     if type(text) ~= "string" then
         return nil
     end
-    local record = exchange.decode(text)
-    if type(record) ~= "table" or record.pid == nil or record.at_ms == nil then
+    local record = asRecord(exchange.decode(text))
+    local pid = asNumber(record and record.pid)
+    local at_ms = asNumber(record and record.at_ms)
+    if record == nil or pid == nil or at_ms == nil then
         return nil
     end
-    return record
+    local in_flight = asRecord(record.in_flight) or ({})
+    return {pid = pid, at_ms = at_ms, exiting = record.exiting == true, in_flight = in_flight}
 end
 local function isAlive(exchange, record, now_ms)
     if record.exiting == true then
@@ -33,22 +39,22 @@ local function claimSlot(exchange, text, now_ms)
         while slot <= SLOTS_MAX do
             local record = readRecord(exchange, slot)
             if record == nil or record.pid == exchange.pid or not isAlive(exchange, record, now_ms) then
-                if record == nil then
+                if record == nil and exchange.store.get("worker:" .. tostring(slot)) ~= nil then
                     exchange.store.remove("worker:" .. tostring(slot))
                 end
-                local ____temp_0
+                local ____temp_4
                 if record == nil then
-                    ____temp_0 = exchange.store.add(
+                    ____temp_4 = exchange.store.add(
                         "worker:" .. tostring(slot),
                         text
                     )
                 else
-                    ____temp_0 = exchange.store.set(
+                    ____temp_4 = exchange.store.set(
                         "worker:" .. tostring(slot),
                         text
                     )
                 end
-                local won = ____temp_0
+                local won = ____temp_4
                 if won then
                     exchange.slot = slot
                     return true
@@ -60,12 +66,12 @@ local function claimSlot(exchange, text, now_ms)
     return false
 end
 local function holdsSlot(exchange)
-    local ____temp_3 = exchange.slot > 0
-    if ____temp_3 then
-        local ____opt_1 = readRecord(exchange, exchange.slot)
-        ____temp_3 = (____opt_1 and ____opt_1.pid) == exchange.pid
+    local ____temp_7 = exchange.slot > 0
+    if ____temp_7 then
+        local ____opt_5 = readRecord(exchange, exchange.slot)
+        ____temp_7 = (____opt_5 and ____opt_5.pid) == exchange.pid
     end
-    return ____temp_3
+    return ____temp_7
 end
 local function inFlightOf(upstreams)
     local all = {}
@@ -102,16 +108,16 @@ local function publishRecord(exchange, upstreams, exiting, now_ms)
     if text == nil then
         return
     end
-    local ____holdsSlot_result_4
+    local ____holdsSlot_result_8
     if holdsSlot(exchange) then
-        ____holdsSlot_result_4 = exchange.store.set(
+        ____holdsSlot_result_8 = exchange.store.set(
             "worker:" .. tostring(exchange.slot),
             text
         )
     else
-        ____holdsSlot_result_4 = claimSlot(exchange, text, now_ms)
+        ____holdsSlot_result_8 = claimSlot(exchange, text, now_ms)
     end
-    local written = ____holdsSlot_result_4
+    local written = ____holdsSlot_result_8
     if not written then
         exchange.onFault("store_full", "no room for this worker's requests in flight: the other workers cannot see them")
         return
@@ -138,6 +144,7 @@ local function publishDeltas(exchange, upstreams, now_ms)
     local delta = {pid = exchange.pid, at_ms = now_ms, upstreams = changed}
     local text = exchange.encode(delta)
     if text == nil then
+        exchange.onFault("store_corrupt", "this worker's counters cannot be written as JSON: the last ones are lost")
         return
     end
     local length = exchange.store.push("deltas", text)
@@ -157,11 +164,8 @@ local function addOthers(upstream, counts)
     do
         local node = 0
         while node < pool.n do
-            local count = counts[pool.ids[node + 1]]
-            if count ~= nil then
-                local ____pool_others_in_flight_5, ____temp_6 = pool.others_in_flight, node + 1
-                ____pool_others_in_flight_5[____temp_6] = ____pool_others_in_flight_5[____temp_6] + count
-            end
+            local ____pool_others_in_flight_9, ____temp_10 = pool.others_in_flight, node + 1
+            ____pool_others_in_flight_9[____temp_10] = ____pool_others_in_flight_9[____temp_10] + asCount(counts[pool.ids[node + 1]])
             node = node + 1
         end
     end
@@ -184,16 +188,16 @@ function ____exports.readOthers(exchange, upstreams, now_ms)
     do
         local slot = 1
         while slot <= slots and slot <= SLOTS_MAX do
-            local ____temp_7
+            local ____temp_11
             if slot == exchange.slot then
-                ____temp_7 = nil
+                ____temp_11 = nil
             else
-                ____temp_7 = readRecord(exchange, slot)
+                ____temp_11 = readRecord(exchange, slot)
             end
-            local record = ____temp_7
+            local record = ____temp_11
             if record ~= nil and record.pid ~= exchange.pid and isAlive(exchange, record, now_ms) then
                 for ____, upstream in ipairs(upstreams) do
-                    local counts = record.in_flight[upstream.pool.name]
+                    local counts = asRecord(record.in_flight[upstream.pool.name])
                     if counts ~= nil then
                         addOthers(upstream, counts)
                     end
@@ -203,21 +207,58 @@ function ____exports.readOthers(exchange, upstreams, now_ms)
         end
     end
 end
-local function isSnapshot(value)
-    if type(value) ~= "table" or value == nil then
-        return false
+local STATES = {up = "up", ejected = "ejected", ramping = "ramping", down = "down"}
+--- A node of a snapshot, or undefined when a field that picks rest on is missing or no number.
+local function snapshotNode(value)
+    local given = asRecord(value)
+    local state = STATES[tostring(given and given.state)]
+    local weight = asNumber(given and given.weight)
+    local static_weight = asNumber(given and given.static_weight)
+    local success = asNumber(given and given.success)
+    if state == nil or weight == nil or static_weight == nil or success == nil then
+        return nil
     end
-    local snapshot = value
-    return type(snapshot.generation) == "number" and type(snapshot.nodes) == "table"
+    return {
+        state = state,
+        weight = weight,
+        static_weight = static_weight,
+        success = success,
+        latency_ms = asNumber(given and given.latency_ms)
+    }
+end
+--- Nodes that are unreadable are left out: they keep what is known of them.
+local function readSnapshot(value)
+    local given = asRecord(value)
+    local nodes = asRecord(given and given.nodes)
+    if given == nil or nodes == nil then
+        return nil
+    end
+    local snapshot = {
+        generation = asCount(given.generation),
+        at_ms = asCount(given.at_ms),
+        nodes = {}
+    }
+    for id, node in pairs(nodes) do
+        local read = snapshotNode(node)
+        if read ~= nil then
+            snapshot.nodes[id] = read
+        end
+    end
+    return snapshot
 end
 --- Takes over every snapshot that has moved since the last call.
 function ____exports.readSnapshots(exchange, upstreams, now_ms)
+    local generation = asNumber(exchange.store.get("generation"))
+    if generation ~= nil and generation == exchange.generation then
+        return
+    end
+    exchange.generation = generation
     for ____, upstream in ipairs(upstreams) do
         local text = exchange.store.get("snapshot:" .. upstream.pool.name)
         if type(text) == "string" and text ~= upstream.snapshot_text then
             upstream.snapshot_text = text
-            local snapshot = exchange.decode(text)
-            if isSnapshot(snapshot) then
+            local snapshot = readSnapshot(exchange.decode(text))
+            if snapshot ~= nil then
                 applySnapshot(upstream, snapshot, now_ms)
             else
                 exchange.onFault("store_corrupt", ("snapshot:" .. upstream.pool.name) .. " is not a snapshot; kept the one before")

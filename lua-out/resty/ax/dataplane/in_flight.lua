@@ -7,6 +7,7 @@ function ____exports.beginTry(upstream, record, node, now_ms)
     record.upstream = upstream
     record.node = node
     record.start_ms = now_ms
+    record.is_long = false
     record.prev = last
     record.next = head
     last.next = record
@@ -33,6 +34,42 @@ function ____exports.endTry(record)
     local pool = upstream.pool
     local ____pool_in_flight_2, ____temp_3 = pool.in_flight, node + 1
     ____pool_in_flight_2[____temp_3] = ____pool_in_flight_2[____temp_3] - 1
+    if record.is_long then
+        local ____pool_long_in_flight_4, ____temp_5 = pool.long_in_flight, node + 1
+        ____pool_long_in_flight_4[____temp_5] = ____pool_long_in_flight_4[____temp_5] - 1
+    end
     pool.oldest_start_ms[node + 1] = upstream.flights[node + 1].next.start_ms
+end
+--- The node has answered a request that was sent to it at `start_ms`.
+function ____exports.noteAnswered(upstream, node, start_ms)
+    local answered = upstream.pool.answered_start_ms
+    answered[node + 1] = math.max(answered[node + 1], start_ms)
+end
+--- A request that has lasted for less may be slow or stuck, and is not called long.
+local LONG_AFTER_MS = 2000
+--- Takes requests that are long rather than stuck out of the lists of those that are waited for: they have lasted
+-- long, and the node has answered later ones. Without this, one open stream would make its node look hung. Flush.
+function ____exports.setLongAside(upstream, now_ms)
+    local pool = upstream.pool
+    do
+        local node = 0
+        while node < pool.n do
+            local head = upstream.flights[node + 1]
+            local first = head.next
+            while first ~= head and now_ms - first.start_ms > LONG_AFTER_MS and pool.answered_start_ms[node + 1] > first.start_ms do
+                local next = first.next
+                head.next = next
+                next.prev = head
+                first.prev = first
+                first.next = first
+                first.is_long = true
+                local ____pool_long_in_flight_6, ____temp_7 = pool.long_in_flight, node + 1
+                ____pool_long_in_flight_6[____temp_7] = ____pool_long_in_flight_6[____temp_7] + 1
+                first = next
+            end
+            pool.oldest_start_ms[node + 1] = first.start_ms
+            node = node + 1
+        end
+    end
 end
 return ____exports

@@ -5,6 +5,7 @@ local ____upstream = require("resty.ax.dataplane.upstream")
 local floorLatency = ____upstream.floorLatency
 local floorSuccess = ____upstream.floorSuccess
 local hold = ____upstream.hold
+local release = ____upstream.release
 --- Time constant of the moving means: at 1 s, a change shows within a second whatever the rate.
 local DECAY_MS = 1000
 --- One latency counts at least this much: many answers within one clock tick must not count for nothing.
@@ -13,21 +14,43 @@ local LATENCY_GAIN = 0.01
 local FAILURE_GAIN = 0.2
 --- One success raises it by at least this much of what is missing.
 local SUCCESS_GAIN = 0.005
---- How long this worker keeps out a node that fails in a row: long enough for the collector's ruling
--- (one flush and one collector interval) to arrive.
-local HOLD_MS = 1500
+--- Most that one sample counts, however long the last one is ago: a mean of one is too lucky, or too unlucky.
+-- The first one counts more, for nothing is known before it.
+local MAX_GAIN = 0.4
+local FIRST_GAIN = 0.7
+--- Most that one failure takes off the success share.
+local MAX_FAILURE_GAIN = 0.5
 local function gain(upstream, node, now_ms)
-    local elapsed_ms = now_ms - upstream.pool.last_sample_ms[node + 1]
+    local last_ms = upstream.pool.last_sample_ms[node + 1]
     upstream.pool.last_sample_ms[node + 1] = now_ms
-    return elapsed_ms / (elapsed_ms + DECAY_MS)
+    local elapsed_ms = now_ms - last_ms
+    local share = elapsed_ms / (elapsed_ms + DECAY_MS)
+    return math.min(share, last_ms > 0 and MAX_GAIN or FIRST_GAIN)
+end
+local function learnLatency(upstream, node, latency_ms, share)
+    local pool = upstream.pool
+    local latency_share = math.max(share, LATENCY_GAIN)
+    pool.latency_ms[node + 1] = floorLatency(pool.latency_ms[node + 1] + latency_share * (latency_ms - pool.latency_ms[node + 1]))
 end
 local function learnSuccess(upstream, node, latency_ms, now_ms)
     local pool = upstream.pool
     local share = gain(upstream, node, now_ms)
-    local latency_share = math.max(share, LATENCY_GAIN)
-    pool.latency_ms[node + 1] = floorLatency(pool.latency_ms[node + 1] + latency_share * (latency_ms - pool.latency_ms[node + 1]))
-    local success_share = math.max(share, SUCCESS_GAIN)
-    pool.success[node + 1] = pool.success[node + 1] + success_share * (1 - pool.success[node + 1])
+    learnLatency(upstream, node, latency_ms, share)
+    local ____pool_success_0, ____temp_1 = pool.success, node + 1
+    ____pool_success_0[____temp_1] = ____pool_success_0[____temp_1] + math.max(share, SUCCESS_GAIN) * (1 - pool.success[node + 1])
+end
+--- The client gave up waiting: no failure of the node, but it is known to be no faster than that. Without this, a
+-- node that hangs looks idle, and as fast as ever, whenever clients have less patience than nginx.
+local function learnAbort(upstream, node, waited_ms, now_ms)
+    if waited_ms <= upstream.pool.latency_ms[node + 1] then
+        return
+    end
+    learnLatency(
+        upstream,
+        node,
+        waited_ms,
+        gain(upstream, node, now_ms)
+    )
 end
 --- A try failed: lower the node's success share at once. Also called at a retry, before the log phase
 -- has the details, so that the next pick already knows.
@@ -36,23 +59,26 @@ end
 function ____exports.learnFailure(upstream, node, answered, now_ms)
     local pool = upstream.pool
     local share = gain(upstream, node, now_ms)
-    local failure_share = share > FAILURE_GAIN and share or FAILURE_GAIN
+    local failure_share = math.min(
+        math.max(share, FAILURE_GAIN),
+        MAX_FAILURE_GAIN
+    )
     pool.success[node + 1] = floorSuccess(pool.success[node + 1] * (1 - failure_share))
     local counters = upstream.counters
     if answered then
         counters.streak[node + 1] = 0
         return
     end
-    local ____counters_streak_0, ____temp_1 = counters.streak, node + 1
-    ____counters_streak_0[____temp_1] = ____counters_streak_0[____temp_1] + 1
+    local ____counters_streak_2, ____temp_3 = counters.streak, node + 1
+    ____counters_streak_2[____temp_3] = ____counters_streak_2[____temp_3] + 1
     local max_fails = upstream.config.nodes[node + 1].max_fails
     if max_fails > 0 and counters.streak[node + 1] >= max_fails then
-        hold(upstream, node, now_ms + HOLD_MS)
+        hold(upstream, node, now_ms + upstream.hold_ms)
     end
 end
 --- Accounts one ended try.
 -- 
--- @param latency_ms time to first byte; read for Outcome.Ok only
+-- @param latency_ms time to first byte; of an aborted try, how long the client waited (0 = unknown)
 -- @param live whether the live measurements still have to learn of it (a failed try before a retry has been learnt)
 function ____exports.accountTry(upstream, node, outcome, latency_ms, live, now_ms)
     countOutcome(upstream.counters, node, outcome, latency_ms)
@@ -66,9 +92,14 @@ function ____exports.accountTry(upstream, node, outcome, latency_ms, live, now_m
             ____exports.learnFailure(upstream, node, true, now_ms)
         else
             upstream.counters.streak[node + 1] = 0
+            release(upstream, node)
         end
-    elseif outcome == 2 and live then
-        ____exports.learnFailure(upstream, node, false, now_ms)
+    elseif outcome == 2 then
+        if live then
+            ____exports.learnFailure(upstream, node, false, now_ms)
+        end
+    elseif live then
+        learnAbort(upstream, node, latency_ms, now_ms)
     end
 end
 return ____exports

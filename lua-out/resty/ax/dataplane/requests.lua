@@ -21,6 +21,7 @@ function ____exports.newRequestRecord()
         upstream = nil,
         node = -1,
         start_ms = 0,
+        is_long = false,
         subrequest = false,
         family = "",
         subrequest_at = -1,

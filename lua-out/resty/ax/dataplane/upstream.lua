@@ -34,6 +34,8 @@ function newPool(config)
         weight = {},
         static_weight = {},
         in_flight = {},
+        long_in_flight = {},
+        answered_start_ms = {},
         others_in_flight = {},
         oldest_start_ms = {},
         latency_ms = {},
@@ -53,6 +55,8 @@ function newPool(config)
             pool.weight[node + 1] = given.weight
             pool.static_weight[node + 1] = given.weight
             pool.in_flight[node + 1] = 0
+            pool.long_in_flight[node + 1] = 0
+            pool.answered_start_ms[node + 1] = 0
             pool.others_in_flight[node + 1] = 0
             pool.oldest_start_ms[node + 1] = 0
             pool.latency_ms[node + 1] = COLD_LATENCY_MS
@@ -124,6 +128,8 @@ function ____exports.floorSuccess(success)
     return floored
 end
 COLD_LATENCY_MS = 5
+--- One flush, one collector interval and an election, at their defaults.
+local HOLD_MS = 1600
 --- Own samples older than this yield to the snapshot's: the other workers know better by then.
 local OWN_SAMPLE_FRESH_MS = 3000
 ---
@@ -143,12 +149,11 @@ function ____exports.newUpstream(config, strategy, custom, seed)
         state = {},
         held_until_ms = {},
         held_count = 0,
+        hold_ms = HOLD_MS,
         limited = false,
         scratch = {},
         panic = false,
         snapshot_text = nil,
-        snapshot_generation = 0,
-        snapshot_at_ms = 0,
         log_seen = false,
         logs_missed = 0,
         picks_total = 0
@@ -181,6 +186,15 @@ function ____exports.hold(upstream, node, until_ms)
         return
     end
     upstream.held_count = upstream.held_count + 1
+    ____exports.rebuildCandidates(upstream)
+end
+--- The node answers after all.
+function ____exports.release(upstream, node)
+    if upstream.held_until_ms[node + 1] == 0 then
+        return
+    end
+    upstream.held_until_ms[node + 1] = 0
+    upstream.held_count = upstream.held_count - 1
     ____exports.rebuildCandidates(upstream)
 end
 --- Lets go of holds that are over. Flush.
@@ -248,8 +262,6 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
             node = node + 1
         end
     end
-    upstream.snapshot_generation = snapshot.generation
-    upstream.snapshot_at_ms = snapshot.at_ms
     ____exports.rebuildCandidates(upstream)
 end
 return ____exports

@@ -12,12 +12,12 @@ function ____exports.openStore(name)
             local value = dict:get(key)
             return value
         end,
-        set = function(key, value, life_s)
-            local ok = dict:safe_set(key, value, life_s or 0)
+        set = function(key, value)
+            local ok = dict:safe_set(key, value)
             return ok == true
         end,
-        add = function(key, value, life_s)
-            local ok = dict:safe_add(key, value, life_s or 0)
+        add = function(key, value)
+            local ok = dict:safe_add(key, value)
             return ok == true
         end,
         incr = function(key, by)
@@ -25,7 +25,7 @@ function ____exports.openStore(name)
             if value ~= nil then
                 return value
             end
-            if (dict:safe_add(key, 0, 0)) ~= true and (dict:get(key)) == nil then
+            if (dict:safe_add(key, 0)) ~= true and (dict:get(key)) == nil then
                 return nil
             end
             return (dict:incr(key, by))
@@ -34,8 +34,12 @@ function ____exports.openStore(name)
             dict:delete(key)
         end,
         push = function(list, value)
-            local length = dict:rpush(list, value)
-            return length
+            local length, err = dict:rpush(list, value)
+            if err ~= "value not a list" then
+                return length
+            end
+            dict:delete(list)
+            return (dict:rpush(list, value))
         end,
         pop = function(list)
             local value = dict:lpop(list)

@@ -1,4 +1,9 @@
 local ____exports = {}
+local ____address = require("resty.ax.core.config.address")
+local formatAddress = ____address.formatAddress
+local ____values = require("resty.ax.core.values")
+local asCount = ____values.asCount
+local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 --- Data older than this is called stale: several collector intervals, or an election, went by.
@@ -21,7 +26,7 @@ end
 local function withoutData(given)
     return {
         id = given.id,
-        address = given.port == 0 and given.host or (given.host .. ":") .. tostring(given.port),
+        address = formatAddress(given),
         state = given.down and "down" or "up",
         reason = given.down and "down in the configuration" or "no data yet: the collector has not reported on this node",
         backup = given.backup,
@@ -104,9 +109,9 @@ function ____exports.upstreamStatus(deps, config, now_ms)
 end
 local function total(record)
     local sum = 0
-    for ____, nodes in pairs(record.in_flight) do
-        for ____, count in pairs(nodes) do
-            sum = sum + count
+    for ____, nodes in pairs(asRecord(record.in_flight) or ({})) do
+        for ____, count in pairs(asRecord(nodes) or ({})) do
+            sum = sum + asCount(count)
         end
     end
     return sum

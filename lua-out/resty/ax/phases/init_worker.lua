@@ -26,6 +26,8 @@ local ____exchange = require("resty.ax.dataplane.exchange")
 local publish = ____exchange.publish
 local readOthers = ____exchange.readOthers
 local readSnapshots = ____exchange.readSnapshots
+local ____in_flight = require("resty.ax.dataplane.in_flight")
+local setLongAside = ____in_flight.setLongAside
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestTable = ____requests.newRequestTable
 local ____sweep = require("resty.ax.dataplane.sweep")
@@ -55,9 +57,20 @@ local sendFaults = ____faults.sendFaults
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
 local SWEEP_EVERY_MS = 5000
+--- On top of one flush and one collector interval: for an election that may come between.
+local HOLD_MARGIN_MS = 1000
 local function decodeOrNothing(text)
     local value = decode(text)
     return value
+end
+local function defaultsOf(strategy)
+    local options = {}
+    for name, field in pairs(strategy.options) do
+        if field.kind ~= "any" and field.default ~= nil then
+            options[name] = field.default
+        end
+    end
+    return options
 end
 local function newWorkerUpstream(config, prepared, seed)
     local custom = prepared.custom[config.name]
@@ -80,13 +93,13 @@ local function newWorkerUpstream(config, prepared, seed)
         nowMs()
     )
     return newUpstream(
-        __TS__ObjectAssign({}, config, {strategy_options = {}}),
         __TS__ObjectAssign(
             {},
-            custom,
-            {create = function() return nil end}
+            config,
+            {strategy_options = defaultsOf(strategies.adaptive)}
         ),
-        true,
+        strategies.adaptive,
+        false,
         seed
     )
 end
@@ -103,6 +116,7 @@ local function newWorker(prepared)
             store = prepared.store,
             pid = pid,
             slot = 0,
+            generation = nil,
             encode = encode,
             decode = decodeOrNothing,
             processAlive = processAlive,
@@ -123,6 +137,7 @@ local function newWorker(prepared)
     }
     for name, upstream in pairs(config.upstreams) do
         local made = newWorkerUpstream(upstream, prepared, pid * 7919 + #worker.upstreams)
+        made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms
         worker.by_name[name] = made
         local ____worker_upstreams_0 = worker.upstreams
         ____worker_upstreams_0[#____worker_upstreams_0 + 1] = made
@@ -165,6 +180,7 @@ local function receive(worker, now_ms)
     readSnapshots(worker.exchange, worker.upstreams, now_ms)
     for ____, upstream in ipairs(worker.upstreams) do
         releaseHolds(upstream, now_ms)
+        setLongAside(upstream, now_ms)
     end
 end
 local function housekeep(worker, now_ms)

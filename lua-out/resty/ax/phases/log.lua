@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____address = require("resty.ax.core.config.address")
+local formatAddress = ____address.formatAddress
 local ____tries = require("resty.ax.core.tries")
 local matchTries = ____tries.matchTries
 local splitTries = ____tries.splitTries
@@ -6,6 +8,7 @@ local ____exchange = require("resty.ax.dataplane.exchange")
 local publish = ____exchange.publish
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local endTry = ____in_flight.endTry
+local noteAnswered = ____in_flight.noteAnswered
 local ____outcome = require("resty.ax.dataplane.outcome")
 local accountTry = ____outcome.accountTry
 local ____requests = require("resty.ax.dataplane.requests")
@@ -48,6 +51,33 @@ local function latencyOf(header_time)
     local seconds = ____temp_0
     return seconds == nil and 0 or seconds * 1000
 end
+local function accountOne(record, k, outcome, header_time, waited_ms, now_ms)
+    local upstream = record.try_upstream[k + 1]
+    local node = record.try_node[k + 1]
+    upstream.log_seen = true
+    if outcome == 3 then
+        accountTry(
+            upstream,
+            node,
+            outcome,
+            waited_ms,
+            not record.try_learnt[k + 1],
+            now_ms
+        )
+        return
+    end
+    if outcome ~= 2 and k == record.tries - 1 then
+        noteAnswered(upstream, node, record.start_ms)
+    end
+    accountTry(
+        upstream,
+        node,
+        outcome,
+        latencyOf(header_time),
+        not record.try_learnt[k + 1],
+        now_ms
+    )
+end
 --- The slow way: more than one try, ours or not.
 local function accountSeveral(record, status, header_time, now_ms)
     local statuses = splitTries(status)
@@ -58,7 +88,7 @@ local function accountSeveral(record, status, header_time, now_ms)
         local k = 0
         while k < record.tries do
             local given = record.try_upstream[k + 1].config.nodes[record.try_node[k + 1] + 1]
-            ours[k + 1] = given.port == 0 and given.host or (given.host .. ":") .. tostring(given.port)
+            ours[k + 1] = formatAddress(given)
             k = k + 1
         end
     end
@@ -66,17 +96,24 @@ local function accountSeveral(record, status, header_time, now_ms)
     do
         local k = 0
         while k < record.tries do
-            local upstream = record.try_upstream[k + 1]
             local at = matched[k + 1]
             local outcome = at < 0 and 3 or outcomeOf(statuses[at + 1], times[at + 1])
-            local latency_ms = at < 0 and 0 or latencyOf(times[at + 1])
-            upstream.log_seen = true
-            accountTry(
-                upstream,
-                record.try_node[k + 1],
+            local waited_ms = k == record.tries - 1 and now_ms - record.start_ms or 0
+            local ____accountOne_4 = accountOne
+            local ____record_2 = record
+            local ____k_3 = k
+            local ____temp_1
+            if at < 0 then
+                ____temp_1 = nil
+            else
+                ____temp_1 = times[at + 1]
+            end
+            ____accountOne_4(
+                ____record_2,
+                ____k_3,
                 outcome,
-                latency_ms,
-                not record.try_learnt[k + 1],
+                ____temp_1,
+                waited_ms,
                 now_ms
             )
             k = k + 1
@@ -108,15 +145,12 @@ local function account()
     if status ~= nil then
         local header_time = variable("upstream_header_time")
         if record.tries == 1 and #status <= 3 then
-            local upstream = record.try_upstream[1]
-            upstream.log_seen = true
-            local outcome = outcomeOf(status, header_time)
-            accountTry(
-                upstream,
-                record.try_node[1],
-                outcome,
-                latencyOf(header_time),
-                true,
+            accountOne(
+                record,
+                0,
+                outcomeOf(status, header_time),
+                header_time,
+                now_ms - record.start_ms,
                 now_ms
             )
         elseif record.tries > 0 then

@@ -4,7 +4,7 @@ import type { NodeState } from "../core/wire";
 import { coveredMs, errorRate, isEmpty } from "../core/windows";
 import { breathe, type Collector, type NodeRecord, type UpstreamRecord } from "./state";
 import { tallyText } from "./tally_text";
-import { round } from "./values";
+import { round } from "../core/values";
 
 /**
  * The texts that go into the store. Encoding is the dearest part of a tick: of a detail's 25 fields

@@ -1,14 +1,11 @@
 import { cleanSparse } from "../core/histogram";
 import { advanceNode, feedNode } from "../core/windows";
-import { DELTAS_MAX, type NodeDelta, WORKER_DEAD_MS } from "../core/wire";
+import { DELTAS_MAX, type NodeDelta, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
 import { breathe, type Collector, type NodeRecord } from "./state";
-import { asCount, asNumber, asRecord } from "./values";
+import { asCount, asNumber, asRecord } from "../core/values";
 
 /** Entries taken in one tick: all that workers leave in the list, and then some; not an endless loop. */
 const DELTAS_PER_TICK = 2 * DELTAS_MAX;
-
-/** Worker slots looked at: more than any gateway has, so that a broken `worker:slots` cannot stall a tick. */
-const SLOTS_MAX = 1024;
 
 /**
  * Takes all the workers' reports out of the store and into the windows. Upstreams and nodes that are

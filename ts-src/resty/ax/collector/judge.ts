@@ -3,7 +3,7 @@ import { weigh } from "../core/evidence";
 import { connRatio, errorRatio, p99Ratio, referenceP99, stepScore, targetScore } from "../core/score";
 import { advanceNode, clearNode, forgetOlder, isEmpty, judged, meanMs } from "../core/windows";
 import { breathe, type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
-import { round } from "./values";
+import { round } from "../core/values";
 
 /**
  * One look at one upstream: states, then scores, then what picks need to know of every node.

@@ -3,7 +3,7 @@ import { clampScore } from "../core/score";
 import { restore } from "../core/windows";
 import { type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
 import { parseTally } from "./tally_text";
-import { asCount, asNumber, asRecord } from "./values";
+import { asCount, asNumber, asRecord } from "../core/values";
 
 /**
  * What a collector takes over from the one before it (another worker, or the same one before a

@@ -3,31 +3,38 @@ import type { Pool } from "./pool";
 /** A request in flight for longer than this many times the node's latency makes the node suspect. */
 const AGE_LIMIT_LATENCIES = 1.5;
 
+/**
+ * How much the age of the oldest request can add. Enough to leave a node that hangs; not endless, because where all
+ * requests are long (WebSocket) age tells nothing, and every node is at the limit then.
+ */
+const AGE_FACTOR_MAX = 50;
+
 /** Stands in for weight 0: such a node costs more than any other, yet stays comparable. */
 const MIN_WEIGHT = 1e-9;
 
 /**
  * The expected cost of sending the next request to a node: lower is better.
  *
- *     (in_flight + 1) · latency / success³ · max(1, oldest_age / (1.5 · latency)) / weight
+ *     (in_flight + 1) · latency / success³ · clamp(oldest_age / (1.5 · latency), 1, 50) / static_weight
  *
  * Least-requests times latency is the "peak EWMA" load of Finagle and tower; here failures enter as
  * the cube of the success share, because a node that fails fast must never look fast, and the age of
  * the oldest request in flight tells of a node that hangs before any of its requests has ended.
- * Weight is the collector's prior: capacity, ramps, the operator's will.
+ * The static weight is the prior: capacity, ramps, the operator's will. The collector's score is left out of it: it
+ * is made of the same latencies and errors, up to a minute old, and would hold back a recovered node for as long.
  *
  * @param now_ms monotonic ms
  */
 export function cost(pool: Pool, node: number, now_ms: number): number {
   const latency_ms = pool.latency_ms[node];
   const success = pool.success[node];
-  const weight = pool.weight[node];
-  const in_flight = pool.in_flight[node] + pool.others_in_flight[node] + 1;
+  const weight = pool.static_weight[node];
+  const in_flight = pool.in_flight[node] - pool.long_in_flight[node] + pool.others_in_flight[node] + 1;
   let total = (in_flight * latency_ms) / (success * success * success * (weight > MIN_WEIGHT ? weight : MIN_WEIGHT));
   const oldest_start_ms = pool.oldest_start_ms[node];
   if (oldest_start_ms > 0) {
     const age = (now_ms - oldest_start_ms) / (AGE_LIMIT_LATENCIES * latency_ms);
-    if (age > 1) total = total * age;
+    if (age > 1) total = total * (age < AGE_FACTOR_MAX ? age : AGE_FACTOR_MAX);
   }
   return total;
 }

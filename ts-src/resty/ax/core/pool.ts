@@ -17,8 +17,15 @@ export interface Pool {
   in_flight: number[];
   /** Requests in flight from the other workers: as of the last flush (≤ ~100 ms old). */
   others_in_flight: number[];
-  /** Start of this worker's oldest request in flight at the node, monotonic ms; 0 = none. */
+  /**
+   * Of `in_flight`, requests known to be long rather than stuck (streams, downloads, upgraded connections): they
+   * have lasted long, and the node has answered later ones.
+   */
+  long_in_flight: number[];
+  /** Start of this worker's oldest request in flight at the node, long ones left out, monotonic ms; 0 = none. */
   oldest_start_ms: number[];
+  /** Start of the latest request that the node has answered, monotonic ms; 0 = none. */
+  answered_start_ms: number[];
   /** Moving mean of the latency of successes, ms; never 0 (cold nodes have the pool's median). */
   latency_ms: number[];
   /** Moving share of successes among this worker's and the pool's tries, 0..1. */

@@ -6,10 +6,10 @@
 export interface Store {
   /** The value, or undefined when absent. */
   get(this: void, key: string): string | number | undefined;
-  /** Writes a value; false when the store is full. A life of 0 or none = for ever. */
-  set(this: void, key: string, value: string | number, life_s?: number): boolean;
+  /** Writes a value; false when the store is full. */
+  set(this: void, key: string, value: string | number): boolean;
   /** Writes only when absent; false when present or full. The atomic test-and-set of elections. */
-  add(this: void, key: string, value: string | number, life_s?: number): boolean;
+  add(this: void, key: string, value: string | number): boolean;
   /** Adds to a number, starting from 0; undefined when the store is full. */
   incr(this: void, key: string, by: number): number | undefined;
   remove(this: void, key: string): void;

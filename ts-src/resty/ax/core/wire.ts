@@ -14,11 +14,15 @@
  * | detail:<upstream>     | collector, each publish       | status API        | over reloads and elections |
  * | windows:<upstream>    | collector, every few seconds  | the next collector | over reloads and elections |
  * | collector:term, collector:lease:<term> | candidates for collector | every worker | see collector/election.ts |
- * | errors:<kind>         | every worker                  | status API        | for ever (one number a kind) |
+ * | errors:<code>         | every worker                  | status API        | for ever (one number a code) |
+| error:<code>          | every worker                  | status API        | the last message of that code |
  */
 
 /** Entries of the `deltas` list past which workers drop the oldest: the collector is not reading. */
 export const DELTAS_MAX = 2048;
+
+/** `worker:<slot>` records looked at: more workers than any gateway runs, old ones during reloads included. */
+export const SLOTS_MAX = 1024;
 
 /** A worker whose record is older than this is dead: its in-flight counts no longer count. */
 export const WORKER_DEAD_MS = 1500;

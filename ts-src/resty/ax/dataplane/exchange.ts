@@ -3,18 +3,28 @@
  * in flight go out; the other workers' requests in flight and new snapshots come in.
  */
 import type { Store } from "../core/store";
-import { type Delta, DELTAS_MAX, type NodeDelta, type Snapshot, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
+import { asCount, asNumber, asRecord } from "../core/values";
+import {
+  type Delta,
+  DELTAS_MAX,
+  type NodeDelta,
+  type NodeState,
+  SLOTS_MAX,
+  type Snapshot,
+  type SnapshotNode,
+  WORKER_DEAD_MS,
+  type WorkerRecord,
+} from "../core/wire";
 import { takeDeltas } from "./counters";
 import { applySnapshot, type Upstream } from "./upstream";
-
-/** Slots looked at for a free one: more workers than any gateway runs, old ones during reloads included. */
-const SLOTS_MAX = 1024;
 
 export interface Exchange {
   store: Store;
   pid: number;
   /** Which `worker:<slot>` record is ours; 0 = none yet. */
   slot: number;
+  /** Generation of the snapshots read last; undefined before the first. */
+  generation: number | undefined;
   encode(this: void, value: unknown): string | undefined;
   decode(this: void, text: string): unknown;
   processAlive(this: void, pid: number): boolean;
@@ -25,9 +35,12 @@ export interface Exchange {
 function readRecord(exchange: Exchange, slot: number): WorkerRecord | undefined {
   const text = exchange.store.get(`worker:${slot}`);
   if (typeof text !== "string") return undefined;
-  const record = exchange.decode(text) as Partial<WorkerRecord> | undefined;
-  if (typeof record !== "object" || record.pid === undefined || record.at_ms === undefined) return undefined;
-  return record as WorkerRecord;
+  const record = asRecord(exchange.decode(text));
+  const pid = asNumber(record?.["pid"]);
+  const at_ms = asNumber(record?.["at_ms"]);
+  if (record === undefined || pid === undefined || at_ms === undefined) return undefined;
+  const in_flight = (asRecord(record["in_flight"]) ?? {}) as WorkerRecord["in_flight"];
+  return { pid, at_ms, exiting: record["exiting"] === true, in_flight };
 }
 
 function isAlive(exchange: Exchange, record: WorkerRecord, now_ms: number): boolean {
@@ -43,7 +56,10 @@ function claimSlot(exchange: Exchange, text: string, now_ms: number): boolean {
   for (let slot = 1; slot <= SLOTS_MAX; slot++) {
     const record = readRecord(exchange, slot);
     if (record === undefined || record.pid === exchange.pid || !isAlive(exchange, record, now_ms)) {
-      if (record === undefined) exchange.store.remove(`worker:${slot}`);
+      // Something unreadable would keep the slot for ever.
+      if (record === undefined && exchange.store.get(`worker:${slot}`) !== undefined) {
+        exchange.store.remove(`worker:${slot}`);
+      }
       const won =
         record === undefined ? exchange.store.add(`worker:${slot}`, text) : exchange.store.set(`worker:${slot}`, text);
       if (won) {
@@ -106,7 +122,10 @@ function publishDeltas(exchange: Exchange, upstreams: Upstream[], now_ms: number
   if (changed === undefined) return;
   const delta: Delta = { pid: exchange.pid, at_ms: now_ms, upstreams: changed };
   const text = exchange.encode(delta);
-  if (text === undefined) return;
+  if (text === undefined) {
+    exchange.onFault("store_corrupt", "this worker's counters cannot be written as JSON: the last ones are lost");
+    return;
+  }
   const length = exchange.store.push("deltas", text);
   if (length === undefined) {
     exchange.onFault("store_full", "no room for this worker's counters: the last ~100 ms are not counted");
@@ -124,8 +143,7 @@ export function publish(exchange: Exchange, upstreams: Upstream[], exiting: bool
 function addOthers(upstream: Upstream, counts: Record<string, number>): void {
   const pool = upstream.pool;
   for (let node = 0; node < pool.n; node++) {
-    const count = counts[pool.ids[node]] as number | undefined;
-    if (count !== undefined) pool.others_in_flight[node] += count;
+    pool.others_in_flight[node] += asCount(counts[pool.ids[node]]);
   }
 }
 
@@ -140,27 +158,57 @@ export function readOthers(exchange: Exchange, upstreams: Upstream[], now_ms: nu
     const record = slot === exchange.slot ? undefined : readRecord(exchange, slot);
     if (record !== undefined && record.pid !== exchange.pid && isAlive(exchange, record, now_ms)) {
       for (const upstream of upstreams) {
-        const counts = record.in_flight[upstream.pool.name] as Record<string, number> | undefined;
-        if (counts !== undefined) addOthers(upstream, counts);
+        const counts = asRecord(record.in_flight[upstream.pool.name]);
+        if (counts !== undefined) addOthers(upstream, counts as Record<string, number>);
       }
     }
   }
 }
 
-function isSnapshot(value: unknown): value is Snapshot {
-  if (typeof value !== "object" || value === undefined) return false;
-  const snapshot = value as Partial<Snapshot>;
-  return typeof snapshot.generation === "number" && typeof snapshot.nodes === "object";
+const STATES: Record<string, NodeState | undefined> = {
+  up: "up",
+  ejected: "ejected",
+  ramping: "ramping",
+  down: "down",
+};
+
+/** A node of a snapshot, or undefined when a field that picks rest on is missing or no number. */
+function snapshotNode(value: unknown): SnapshotNode | undefined {
+  const given = asRecord(value);
+  const state = STATES[tostring(given?.["state"])];
+  const weight = asNumber(given?.["weight"]);
+  const static_weight = asNumber(given?.["static_weight"]);
+  const success = asNumber(given?.["success"]);
+  if (state === undefined || weight === undefined || static_weight === undefined || success === undefined) {
+    return undefined;
+  }
+  return { state, weight, static_weight, success, latency_ms: asNumber(given?.["latency_ms"]) };
+}
+
+/** Nodes that are unreadable are left out: they keep what is known of them. */
+function readSnapshot(value: unknown): Snapshot | undefined {
+  const given = asRecord(value);
+  const nodes = asRecord(given?.["nodes"]);
+  if (given === undefined || nodes === undefined) return undefined;
+  const snapshot: Snapshot = { generation: asCount(given["generation"]), at_ms: asCount(given["at_ms"]), nodes: {} };
+  for (const [id, node] of pairs(nodes)) {
+    const read = snapshotNode(node);
+    if (read !== undefined) snapshot.nodes[id] = read;
+  }
+  return snapshot;
 }
 
 /** Takes over every snapshot that has moved since the last call. */
 export function readSnapshots(exchange: Exchange, upstreams: Upstream[], now_ms: number): void {
+  const generation = asNumber(exchange.store.get("generation"));
+  if (generation !== undefined && generation === exchange.generation) return;
+  exchange.generation = generation;
   for (const upstream of upstreams) {
     const text = exchange.store.get(`snapshot:${upstream.pool.name}`);
     if (typeof text === "string" && text !== upstream.snapshot_text) {
       upstream.snapshot_text = text;
-      const snapshot = exchange.decode(text);
-      if (isSnapshot(snapshot)) applySnapshot(upstream, snapshot, now_ms);
+      const snapshot = readSnapshot(exchange.decode(text));
+      if (snapshot !== undefined) applySnapshot(upstream, snapshot, now_ms);
       else exchange.onFault("store_corrupt", `snapshot:${upstream.pool.name} is not a snapshot; kept the one before`);
     }
   }

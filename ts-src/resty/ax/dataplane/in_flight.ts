@@ -14,6 +14,7 @@ export function beginTry(upstream: Upstream, record: RequestRecord, node: number
   record.upstream = upstream;
   record.node = node;
   record.start_ms = now_ms;
+  record.is_long = false;
   record.prev = last;
   record.next = head;
   last.next = record;
@@ -37,5 +38,38 @@ export function endTry(record: RequestRecord): void {
   record.node = -1;
   const pool = upstream.pool;
   pool.in_flight[node]--;
+  if (record.is_long) pool.long_in_flight[node]--;
   pool.oldest_start_ms[node] = (upstream.flights[node].next as RequestRecord).start_ms;
+}
+
+/** The node has answered a request that was sent to it at `start_ms`. */
+export function noteAnswered(upstream: Upstream, node: number, start_ms: number): void {
+  const answered = upstream.pool.answered_start_ms;
+  answered[node] = Math.max(answered[node], start_ms);
+}
+
+/** A request that has lasted for less may be slow or stuck, and is not called long. */
+const LONG_AFTER_MS = 2000;
+
+/**
+ * Takes requests that are long rather than stuck out of the lists of those that are waited for: they have lasted
+ * long, and the node has answered later ones. Without this, one open stream would make its node look hung. Flush.
+ */
+export function setLongAside(upstream: Upstream, now_ms: number): void {
+  const pool = upstream.pool;
+  for (let node = 0; node < pool.n; node++) {
+    const head = upstream.flights[node];
+    let first = head.next as RequestRecord;
+    while (first !== head && now_ms - first.start_ms > LONG_AFTER_MS && pool.answered_start_ms[node] > first.start_ms) {
+      const next = first.next as RequestRecord;
+      head.next = next;
+      next.prev = head;
+      first.prev = first;
+      first.next = first;
+      first.is_long = true;
+      pool.long_in_flight[node]++;
+      first = next;
+    }
+    pool.oldest_start_ms[node] = first.start_ms;
+  }
 }

@@ -3,7 +3,7 @@
  * brings what the other workers saw.
  */
 import { countOutcome, Outcome } from "./counters";
-import { floorLatency, floorSuccess, hold, type Upstream } from "./upstream";
+import { floorLatency, floorSuccess, hold, release, type Upstream } from "./upstream";
 
 /** Time constant of the moving means: at 1 s, a change shows within a second whatever the rate. */
 const DECAY_MS = 1000;
@@ -18,24 +18,43 @@ const FAILURE_GAIN = 0.2;
 const SUCCESS_GAIN = 0.005;
 
 /**
- * How long this worker keeps out a node that fails in a row: long enough for the collector's ruling
- * (one flush and one collector interval) to arrive.
+ * Most that one sample counts, however long the last one is ago: a mean of one is too lucky, or too unlucky.
+ * The first one counts more, for nothing is known before it.
  */
-const HOLD_MS = 1500;
+const MAX_GAIN = 0.4;
+const FIRST_GAIN = 0.7;
+
+/** Most that one failure takes off the success share. */
+const MAX_FAILURE_GAIN = 0.5;
 
 function gain(upstream: Upstream, node: number, now_ms: number): number {
-  const elapsed_ms = now_ms - upstream.pool.last_sample_ms[node];
+  const last_ms = upstream.pool.last_sample_ms[node];
   upstream.pool.last_sample_ms[node] = now_ms;
-  return elapsed_ms / (elapsed_ms + DECAY_MS);
+  const elapsed_ms = now_ms - last_ms;
+  const share = elapsed_ms / (elapsed_ms + DECAY_MS);
+  return Math.min(share, last_ms > 0 ? MAX_GAIN : FIRST_GAIN);
+}
+
+function learnLatency(upstream: Upstream, node: number, latency_ms: number, share: number): void {
+  const pool = upstream.pool;
+  const latency_share = Math.max(share, LATENCY_GAIN);
+  pool.latency_ms[node] = floorLatency(pool.latency_ms[node] + latency_share * (latency_ms - pool.latency_ms[node]));
 }
 
 function learnSuccess(upstream: Upstream, node: number, latency_ms: number, now_ms: number): void {
   const pool = upstream.pool;
   const share = gain(upstream, node, now_ms);
-  const latency_share = Math.max(share, LATENCY_GAIN);
-  pool.latency_ms[node] = floorLatency(pool.latency_ms[node] + latency_share * (latency_ms - pool.latency_ms[node]));
-  const success_share = Math.max(share, SUCCESS_GAIN);
-  pool.success[node] = pool.success[node] + success_share * (1 - pool.success[node]);
+  learnLatency(upstream, node, latency_ms, share);
+  pool.success[node] += Math.max(share, SUCCESS_GAIN) * (1 - pool.success[node]);
+}
+
+/**
+ * The client gave up waiting: no failure of the node, but it is known to be no faster than that. Without this, a
+ * node that hangs looks idle, and as fast as ever, whenever clients have less patience than nginx.
+ */
+function learnAbort(upstream: Upstream, node: number, waited_ms: number, now_ms: number): void {
+  if (waited_ms <= upstream.pool.latency_ms[node]) return;
+  learnLatency(upstream, node, waited_ms, gain(upstream, node, now_ms));
 }
 
 /**
@@ -46,7 +65,7 @@ function learnSuccess(upstream: Upstream, node: number, latency_ms: number, now_
 export function learnFailure(upstream: Upstream, node: number, answered: boolean, now_ms: number): void {
   const pool = upstream.pool;
   const share = gain(upstream, node, now_ms);
-  const failure_share = share > FAILURE_GAIN ? share : FAILURE_GAIN;
+  const failure_share = Math.min(Math.max(share, FAILURE_GAIN), MAX_FAILURE_GAIN);
   pool.success[node] = floorSuccess(pool.success[node] * (1 - failure_share));
   const counters = upstream.counters;
   if (answered) {
@@ -55,12 +74,12 @@ export function learnFailure(upstream: Upstream, node: number, answered: boolean
   }
   counters.streak[node]++;
   const max_fails = upstream.config.nodes[node].max_fails;
-  if (max_fails > 0 && counters.streak[node] >= max_fails) hold(upstream, node, now_ms + HOLD_MS);
+  if (max_fails > 0 && counters.streak[node] >= max_fails) hold(upstream, node, now_ms + upstream.hold_ms);
 }
 
 /**
  * Accounts one ended try.
- * @param latency_ms time to first byte; read for Outcome.Ok only
+ * @param latency_ms time to first byte; of an aborted try, how long the client waited (0 = unknown)
  * @param live whether the live measurements still have to learn of it (a failed try before a retry has been learnt)
  */
 export function accountTry(
@@ -77,8 +96,13 @@ export function accountTry(
     if (live) learnSuccess(upstream, node, latency_ms, now_ms);
   } else if (outcome === Outcome.Error) {
     if (live) learnFailure(upstream, node, true, now_ms);
-    else upstream.counters.streak[node] = 0;
-  } else if (outcome === Outcome.Fail && live) {
-    learnFailure(upstream, node, false, now_ms);
+    else {
+      upstream.counters.streak[node] = 0;
+      release(upstream, node);
+    }
+  } else if (outcome === Outcome.Fail) {
+    if (live) learnFailure(upstream, node, false, now_ms);
+  } else if (live) {
+    learnAbort(upstream, node, latency_ms, now_ms);
   }
 }

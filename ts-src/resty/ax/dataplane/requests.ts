@@ -14,6 +14,8 @@ export interface RequestRecord {
   node: number;
   /** Start of the try in flight, monotonic ms. */
   start_ms: number;
+  /** Counted in the pool's `long_in_flight`. */
+  is_long: boolean;
   /** When the request began (nginx's start time): tells a new request from an old one at the same address. */
   born: number;
   /** A subrequest: its log phase runs only with log_subrequest on. */
@@ -65,6 +67,7 @@ export function newRequestRecord(): RequestRecord {
     upstream: undefined,
     node: -1,
     start_ms: 0,
+    is_long: false,
     subrequest: false,
     family: "",
     subrequest_at: -1,

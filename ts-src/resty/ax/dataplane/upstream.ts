@@ -15,6 +15,9 @@ import { newRequestRecord, type RequestRecord } from "./requests";
 /** What a node without any data is taken to answer in, ms, when no other node has data either. */
 const COLD_LATENCY_MS = 5;
 
+/** One flush, one collector interval and an election, at their defaults. */
+const HOLD_MS = 1600;
+
 /** Own samples older than this yield to the snapshot's: the other workers know better by then. */
 const OWN_SAMPLE_FRESH_MS = 3000;
 
@@ -33,6 +36,8 @@ export interface Upstream {
   /** This worker alone keeps the node out until then, monotonic ms: until the collector has ruled. */
   held_until_ms: number[];
   held_count: number;
+  /** How long a hold lasts, ms: until the collector's ruling has arrived. */
+  hold_ms: number;
   /** Whether any node has max_conns. */
   limited: boolean;
   /** Nodes for one retry or one pick under limits; valid during that pick only. */
@@ -41,8 +46,6 @@ export interface Upstream {
   panic: boolean;
   /** JSON text of the snapshot applied last, to see whether it moved. */
   snapshot_text: string | undefined;
-  snapshot_generation: number;
-  snapshot_at_ms: number;
   /** Set once log() has run for a request of this upstream. */
   log_seen: boolean;
   /** Requests whose log phase did not run, as seen when another one came to the same address. */
@@ -68,12 +71,11 @@ export function newUpstream(config: UpstreamConfig, strategy: AnyStrategy, custo
     state: [],
     held_until_ms: [],
     held_count: 0,
+    hold_ms: HOLD_MS,
     limited: false,
     scratch: [],
     panic: false,
     snapshot_text: undefined,
-    snapshot_generation: 0,
-    snapshot_at_ms: 0,
     log_seen: false,
     logs_missed: 0,
     picks_total: 0,
@@ -105,6 +107,8 @@ function newPool(config: UpstreamConfig): Pool {
     weight: [],
     static_weight: [],
     in_flight: [],
+    long_in_flight: [],
+    answered_start_ms: [],
     others_in_flight: [],
     oldest_start_ms: [],
     latency_ms: [],
@@ -122,6 +126,8 @@ function newPool(config: UpstreamConfig): Pool {
     pool.weight[node] = given.weight;
     pool.static_weight[node] = given.weight;
     pool.in_flight[node] = 0;
+    pool.long_in_flight[node] = 0;
+    pool.answered_start_ms[node] = 0;
     pool.others_in_flight[node] = 0;
     pool.oldest_start_ms[node] = 0;
     pool.latency_ms[node] = COLD_LATENCY_MS;
@@ -177,6 +183,14 @@ export function hold(upstream: Upstream, node: number, until_ms: number): void {
   rebuildCandidates(upstream);
 }
 
+/** The node answers after all. */
+export function release(upstream: Upstream, node: number): void {
+  if (upstream.held_until_ms[node] === 0) return;
+  upstream.held_until_ms[node] = 0;
+  upstream.held_count--;
+  rebuildCandidates(upstream);
+}
+
 /** Lets go of holds that are over. Flush. */
 export function releaseHolds(upstream: Upstream, now_ms: number): void {
   if (upstream.held_count === 0) return;
@@ -223,8 +237,6 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
       }
     }
   }
-  upstream.snapshot_generation = snapshot.generation;
-  upstream.snapshot_at_ms = snapshot.at_ms;
   rebuildCandidates(upstream);
 }
 

@@ -19,27 +19,30 @@ export function openStore(name: string): SharedStore | undefined {
       const [value] = dict.get(key);
       return value as string | number | undefined;
     },
-    set(key, value, life_s) {
-      const [ok] = dict.safe_set(key, value, life_s ?? 0);
+    set(key, value) {
+      const [ok] = dict.safe_set(key, value);
       return ok === true;
     },
-    add(key, value, life_s) {
-      const [ok] = dict.safe_add(key, value, life_s ?? 0);
+    add(key, value) {
+      const [ok] = dict.safe_add(key, value);
       return ok === true;
     },
     incr(key, by) {
       // Without an initial value incr never evicts; with one it may.
       const [value] = dict.incr(key, by);
       if (value !== undefined) return value;
-      if (dict.safe_add(key, 0, 0)[0] !== true && dict.get(key)[0] === undefined) return undefined;
+      if (dict.safe_add(key, 0)[0] !== true && dict.get(key)[0] === undefined) return undefined;
       return dict.incr(key, by)[0];
     },
     remove(key) {
       dict.delete(key);
     },
     push(list, value) {
-      const [length] = dict.rpush(list, value);
-      return length;
+      const [length, err] = dict.rpush(list, value);
+      if (err !== "value not a list") return length;
+      // Somebody else wrote to our key: it would be in the way for ever.
+      dict.delete(list);
+      return dict.rpush(list, value)[0];
     },
     pop(list) {
       const [value] = dict.lpop(list);

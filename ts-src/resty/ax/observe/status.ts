@@ -3,7 +3,9 @@
  * is to take it from here. Never empty without a reason: every configured node is there from the start.
  */
 import type { NodeConfig, UpstreamConfig } from "../core/model";
+import { formatAddress } from "../core/config/address";
 import type { Store } from "../core/store";
+import { asCount, asRecord } from "../core/values";
 import { type Detail, type DetailNode, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
 
 /** Data older than this is called stale: several collector intervals, or an election, went by. */
@@ -87,7 +89,7 @@ function seconds(from_ms: number, to_ms: number): number {
 function withoutData(given: NodeConfig): NodeStatus {
   return {
     id: given.id,
-    address: given.port === 0 ? given.host : `${given.host}:${given.port}`,
+    address: formatAddress(given),
     state: given.down ? "down" : "up",
     reason: given.down ? "down in the configuration" : "no data yet: the collector has not reported on this node",
     backup: given.backup,
@@ -162,8 +164,8 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
 
 function total(record: WorkerRecord): number {
   let sum = 0;
-  for (const [, nodes] of pairs(record.in_flight)) {
-    for (const [, count] of pairs(nodes)) sum += count;
+  for (const [, nodes] of pairs(asRecord(record.in_flight) ?? {})) {
+    for (const [, count] of pairs(asRecord(nodes) ?? {})) sum += asCount(count);
   }
   return sum;
 }

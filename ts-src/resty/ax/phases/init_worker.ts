@@ -1,8 +1,9 @@
 import { newCollector, tick } from "../collector/collector";
 import { isElected, newCandidate, resign } from "../collector/election";
-import { strategies } from "../core/strategies/registry";
+import { type AnyStrategy, strategies } from "../core/strategies/registry";
 import type { UpstreamConfig } from "../core/model";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
+import { setLongAside } from "../dataplane/in_flight";
 import { newRequestTable } from "../dataplane/requests";
 import { missingLog, sweep } from "../dataplane/sweep";
 import { newUpstream, releaseHolds, type Upstream } from "../dataplane/upstream";
@@ -17,9 +18,20 @@ import { fault } from "./faults";
 
 const SWEEP_EVERY_MS = 5000;
 
+/** On top of one flush and one collector interval: for an election that may come between. */
+const HOLD_MARGIN_MS = 1000;
+
 function decodeOrNothing(text: string): unknown {
   const [value] = decode(text);
   return value;
+}
+
+function defaultsOf(strategy: AnyStrategy): Record<string, unknown> {
+  const options: Record<string, unknown> = {};
+  for (const [name, field] of pairs(strategy.options)) {
+    if (field.kind !== "any" && "default" in field) options[name] = field.default;
+  }
+  return options;
 }
 
 function newWorkerUpstream(config: UpstreamConfig, prepared: Prepared, seed: number): Upstream {
@@ -33,7 +45,12 @@ function newWorkerUpstream(config: UpstreamConfig, prepared: Prepared, seed: num
     nowMs(),
   );
   // Its pick would not find its state: the default strategy stands in.
-  return newUpstream({ ...config, strategy_options: {} }, { ...custom, create: () => undefined as never }, true, seed);
+  return newUpstream(
+    { ...config, strategy_options: defaultsOf(strategies["adaptive"]) },
+    strategies["adaptive"],
+    false,
+    seed,
+  );
 }
 
 function newWorker(prepared: Prepared): Worker {
@@ -49,6 +66,7 @@ function newWorker(prepared: Prepared): Worker {
       store: prepared.store,
       pid,
       slot: 0,
+      generation: undefined,
       encode,
       decode: decodeOrNothing,
       processAlive,
@@ -66,6 +84,7 @@ function newWorker(prepared: Prepared): Worker {
   for (const [name, upstream] of pairs(config.upstreams)) {
     // Different in every worker: round robin must not start everywhere at the same node.
     const made = newWorkerUpstream(upstream, prepared, pid * 7919 + worker.upstreams.length);
+    made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
     worker.by_name[name] = made;
     worker.upstreams.push(made);
   }
@@ -96,7 +115,10 @@ function collect(worker: Worker, now_ms: number): void {
 function receive(worker: Worker, now_ms: number): void {
   readOthers(worker.exchange, worker.upstreams, now_ms);
   readSnapshots(worker.exchange, worker.upstreams, now_ms);
-  for (const upstream of worker.upstreams) releaseHolds(upstream, now_ms);
+  for (const upstream of worker.upstreams) {
+    releaseHolds(upstream, now_ms);
+    setLongAside(upstream, now_ms);
+  }
 }
 
 function housekeep(worker: Worker, now_ms: number): void {

@@ -1,7 +1,8 @@
+import { formatAddress } from "../core/config/address";
 import { matchTries, splitTries } from "../core/tries";
 import { Outcome } from "../dataplane/counters";
 import { publish } from "../dataplane/exchange";
-import { endTry } from "../dataplane/in_flight";
+import { endTry, noteAnswered } from "../dataplane/in_flight";
 import { accountTry } from "../dataplane/outcome";
 import { closeRequest, type RequestRecord } from "../dataplane/requests";
 import { discard, familyOver } from "../dataplane/sweep";
@@ -29,6 +30,26 @@ function latencyOf(header_time: string | undefined): number {
   return seconds === undefined ? 0 : seconds * 1000;
 }
 
+function accountOne(
+  record: RequestRecord,
+  k: number,
+  outcome: Outcome,
+  header_time: string | undefined,
+  waited_ms: number,
+  now_ms: number,
+): void {
+  const upstream = record.try_upstream[k];
+  const node = record.try_node[k];
+  upstream.log_seen = true;
+  if (outcome === Outcome.Aborted) {
+    accountTry(upstream, node, outcome, waited_ms, !record.try_learnt[k], now_ms);
+    return;
+  }
+  // The start of earlier tries is not kept.
+  if (outcome !== Outcome.Fail && k === record.tries - 1) noteAnswered(upstream, node, record.start_ms);
+  accountTry(upstream, node, outcome, latencyOf(header_time), !record.try_learnt[k], now_ms);
+}
+
 /** The slow way: more than one try, ours or not. */
 function accountSeveral(record: RequestRecord, status: string, header_time: string, now_ms: number): void {
   const statuses = splitTries(status);
@@ -37,16 +58,15 @@ function accountSeveral(record: RequestRecord, status: string, header_time: stri
   const ours: string[] = [];
   for (let k = 0; k < record.tries; k++) {
     const given = record.try_upstream[k].config.nodes[record.try_node[k]];
-    ours[k] = given.port === 0 ? given.host : `${given.host}:${given.port}`;
+    ours[k] = formatAddress(given);
   }
   const matched = matchTries(ours, addresses);
   for (let k = 0; k < record.tries; k++) {
-    const upstream = record.try_upstream[k];
     const at = matched[k];
     const outcome = at < 0 ? Outcome.Aborted : outcomeOf(statuses[at], times[at]);
-    const latency_ms = at < 0 ? 0 : latencyOf(times[at]);
-    upstream.log_seen = true;
-    accountTry(upstream, record.try_node[k], outcome, latency_ms, !record.try_learnt[k], now_ms);
+    // Of earlier tries the start is not kept: nothing but the last one can have been waited for.
+    const waited_ms = k === record.tries - 1 ? now_ms - record.start_ms : 0;
+    accountOne(record, k, outcome, at < 0 ? undefined : times[at], waited_ms, now_ms);
   }
 }
 
@@ -66,10 +86,7 @@ function account(): void {
   if (status !== undefined) {
     const header_time = variable("upstream_header_time");
     if (record.tries === 1 && status.length <= 3) {
-      const upstream = record.try_upstream[0];
-      upstream.log_seen = true;
-      const outcome = outcomeOf(status, header_time);
-      accountTry(upstream, record.try_node[0], outcome, latencyOf(header_time), true, now_ms);
+      accountOne(record, 0, outcomeOf(status, header_time), header_time, now_ms - record.start_ms, now_ms);
     } else if (record.tries > 0) {
       accountSeveral(record, status, header_time ?? "", now_ms);
     }

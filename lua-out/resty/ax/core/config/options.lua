@@ -45,7 +45,7 @@ function ____exports.configFields(strategies)
             kind = "number",
             integer = true,
             min = 20,
-            max = 1000,
+            max = 500,
             default = 100,
             doc = "How often a worker publishes its counters and takes in the other workers' requests in flight.",
             reason = "counts 0.1 s old still show a pile-up early; the write costs microseconds"

@@ -38,15 +38,15 @@ local routingFields = {nodes = {
     min = 0,
     max = 1000,
     default = 0,
-    doc = "Most tries of one request, each at another node; 0 = as many as there are nodes. nginx's own " .. "`proxy_next_upstream`, its tries and its time-out apply besides.",
-    reason = "nginx's own rule: each node once"
+    doc = "Most tries of one request in this upstream, each at another node as long as there is one; 0 = no limit of ours. " .. "nginx's own apply in any case: the number of `server` lines, `proxy_next_upstream`, its tries and its time-out.",
+    reason = "nginx's own limits are what the user wrote"
 }, max_concurrency_per_node = {
     kind = "number",
     integer = true,
     min = 1,
     max = 1000000,
     default = 500,
-    doc = "Most requests in flight to one node, over all workers. A full node is skipped, however good its score.",
+    doc = "Capacity of a node without `max_conns`, in requests in flight over all workers: past 90 % of it the score " .. "falls. It is no limit; `max_conns` is one.",
     reason = "far above what a healthy node of usual size has in flight: reaching it means the node is stuck"
 }}
 local windowFields = {window_short_s = {

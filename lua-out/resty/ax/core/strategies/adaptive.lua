@@ -8,17 +8,39 @@ local drawAlias = ____weighted.drawAlias
 local newAliasTable = ____weighted.newAliasTable
 --- A node that fails is revisited this much less often at most: exploring it costs users' requests.
 local MAX_REVISIT_FACTOR = 30
---- Picks between two looks for overdue nodes while none is: the look costs as much as a pick.
-local RECHECK_PICKS = 10
---- The idle candidate unpicked for longest, if it is overdue: without a request now and then, a node
--- that was slow once would stay "slow" for ever, for want of news. Looks at `scan_limit` candidates
--- from the moving offset on.
+--- Parts of `revisit_ms` between two looks for overdue nodes: the look costs as much as a pick.
+local LOOKS_PER_REVISIT = 20
+--- A node whose latency is within this many times the best choice's can be revisited without hurting the P99.
+local CHEAP_LATENCIES = 2
+--- Nor can one that fails no more often than this show as errors.
+local CHEAP_SUCCESS = 0.95
+--- How overdue a request to the node is: over 1 means due. A node with requests in flight that it does not answer is
+-- due as well, each time after as long as all its waiting before: they may be long ones, and one answer tells.
+local function lateness(state, pool, node, now_ms)
+    local idle_ms = now_ms - pool.last_pick_ms[node + 1]
+    local oldest_ms = pool.oldest_start_ms[node + 1]
+    if oldest_ms > 0 then
+        if idle_ms <= pool.last_pick_ms[node + 1] - oldest_ms then
+            return 0
+        end
+    elseif pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + pool.others_in_flight[node + 1] > 0 then
+        return 0
+    end
+    local success = pool.success[node + 1]
+    local factor = math.min(MAX_REVISIT_FACTOR, 1 / (success * success * success))
+    return idle_ms / (state.revisit_ms * factor)
+end
+--- The candidate that is most overdue: without a request now and then, a node that was slow once would stay "slow" for
+-- ever, for want of news. Looks at `scan_limit` candidates from the moving offset on.
 -- 
+-- @param best the node that would be picked otherwise
+-- @param dear whether nodes are considered that are slow or fail: they count against `revisit_every`
 -- @returns a node number, or -1
-local function overdue(state, pool, candidates, count, now_ms)
+local function overdue(state, pool, candidates, count, best, dear, now_ms)
     local node = -1
-    local longest = 1
-    local window = count < state.scan_limit and count or state.scan_limit
+    local latest = 1
+    local cheap_ms = pool.latency_ms[best + 1] * CHEAP_LATENCIES
+    local window = math.min(count, state.scan_limit)
     local at = state.offset
     do
         local k = 0
@@ -28,15 +50,11 @@ local function overdue(state, pool, candidates, count, now_ms)
             if at >= count then
                 at = 0
             end
-            if pool.in_flight[other + 1] + pool.others_in_flight[other + 1] == 0 and pool.weight[other + 1] > 0 then
-                local success = pool.success[other + 1]
-                local factor = 1 / (success * success * success)
-                if factor > MAX_REVISIT_FACTOR then
-                    factor = MAX_REVISIT_FACTOR
-                end
-                local late = (now_ms - pool.last_pick_ms[other + 1]) / (state.revisit_ms * factor)
-                if late > longest then
-                    longest = late
+            local is_cheap = pool.latency_ms[other + 1] <= cheap_ms and pool.success[other + 1] >= CHEAP_SUCCESS
+            if pool.static_weight[other + 1] > 0 and (dear or is_cheap) then
+                local late = lateness(state, pool, other, now_ms)
+                if late > latest then
+                    latest = late
                     node = other
                 end
             end
@@ -83,31 +101,39 @@ local function pick(state, pool, candidates, count, request)
         offset = 0
     end
     state.offset = offset
-    state.since_revisit = state.since_revisit + 1
-    if state.since_revisit >= state.revisit_every and request.tries == 0 then
-        local node = overdue(
-            state,
-            pool,
-            candidates,
-            count,
-            request.now_ms
-        )
-        if node >= 0 then
-            state.since_revisit = 0
-            return node
-        end
-        state.since_revisit = state.revisit_every - RECHECK_PICKS
-    end
-    if count > state.scan_limit and candidates == pool.candidates then
-        return sampled(state, pool, candidates, request.now_ms)
-    end
-    return cheapest(
+    local now_ms = request.now_ms
+    local best = count > state.scan_limit and candidates == pool.candidates and sampled(state, pool, candidates, now_ms) or cheapest(
         pool,
         candidates,
         count,
         offset,
-        request.now_ms
+        now_ms
     )
+    if request.tries > 0 then
+        return best
+    end
+    state.since_revisit = state.since_revisit + 1
+    if now_ms - state.looked_at_ms < state.revisit_ms / LOOKS_PER_REVISIT then
+        return best
+    end
+    state.looked_at_ms = now_ms
+    local dear = state.since_revisit >= state.revisit_every
+    local node = overdue(
+        state,
+        pool,
+        candidates,
+        count,
+        best,
+        dear,
+        now_ms
+    )
+    if node < 0 then
+        return best
+    end
+    if dear then
+        state.since_revisit = 0
+    end
+    return node
 end
 --- The default: live cost (core/cost.ts) over the collector's weights.
 ____exports.adaptive = {
@@ -124,7 +150,7 @@ ____exports.adaptive = {
         min = 1,
         max = 1000000,
         default = 250,
-        doc = "At most one pick in so many is such a revisit, so that a slow node cannot show in the P99 of a quiet " .. "upstream: 250 is 0.4 %."
+        doc = "At most one pick in so many is such a revisit of a node that is slow or fails (others cost nothing), so that " .. "it cannot show in the P99 of a quiet upstream: 250 is 0.4 %."
     }, scan_limit = {
         kind = "number",
         integer = true,
@@ -149,6 +175,7 @@ ____exports.adaptive = {
             sample = options.sample,
             offset = pool.n > 0 and random.state % pool.n or 0,
             since_revisit = 0,
+            looked_at_ms = 0,
             table = newAliasTable(),
             weights = {},
             version = -1

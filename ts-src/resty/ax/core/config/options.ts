@@ -46,7 +46,7 @@ export function configFields(strategies: StrategyOptions): Record<string, FieldS
       kind: "number",
       integer: true,
       min: 20,
-      max: 1000,
+      max: 500,
       default: 100,
       doc: "How often a worker publishes its counters and takes in the other workers' requests in flight.",
       reason: "counts 0.1 s old still show a pile-up early; the write costs microseconds",

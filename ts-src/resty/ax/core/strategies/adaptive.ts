@@ -12,8 +12,10 @@ interface State {
   sample: number;
   /** Where the scan starts: moves with every pick, so that ties take turns. */
   offset: number;
-  /** Picks since an idle node was last revisited. */
+  /** Picks since a node that is slow or fails was last revisited. */
   since_revisit: number;
+  /** When overdue nodes were last looked for, monotonic ms. */
+  looked_at_ms: number;
   table: AliasTable;
   weights: number[];
   version: number;
@@ -22,31 +24,62 @@ interface State {
 /** A node that fails is revisited this much less often at most: exploring it costs users' requests. */
 const MAX_REVISIT_FACTOR = 30;
 
-/** Picks between two looks for overdue nodes while none is: the look costs as much as a pick. */
-const RECHECK_PICKS = 10;
+/** Parts of `revisit_ms` between two looks for overdue nodes: the look costs as much as a pick. */
+const LOOKS_PER_REVISIT = 20;
+
+/** A node whose latency is within this many times the best choice's can be revisited without hurting the P99. */
+const CHEAP_LATENCIES = 2;
+
+/** Nor can one that fails no more often than this show as errors. */
+const CHEAP_SUCCESS = 0.95;
 
 /**
- * The idle candidate unpicked for longest, if it is overdue: without a request now and then, a node
- * that was slow once would stay "slow" for ever, for want of news. Looks at `scan_limit` candidates
- * from the moving offset on.
+ * How overdue a request to the node is: over 1 means due. A node with requests in flight that it does not answer is
+ * due as well, each time after as long as all its waiting before: they may be long ones, and one answer tells.
+ */
+function lateness(state: State, pool: Pool, node: number, now_ms: number): number {
+  const idle_ms = now_ms - pool.last_pick_ms[node];
+  const oldest_ms = pool.oldest_start_ms[node];
+  if (oldest_ms > 0) {
+    if (idle_ms <= pool.last_pick_ms[node] - oldest_ms) return 0;
+  } else if (pool.in_flight[node] - pool.long_in_flight[node] + pool.others_in_flight[node] > 0) {
+    return 0;
+  }
+  const success = pool.success[node];
+  const factor = Math.min(MAX_REVISIT_FACTOR, 1 / (success * success * success));
+  return idle_ms / (state.revisit_ms * factor);
+}
+
+/**
+ * The candidate that is most overdue: without a request now and then, a node that was slow once would stay "slow" for
+ * ever, for want of news. Looks at `scan_limit` candidates from the moving offset on.
+ * @param best the node that would be picked otherwise
+ * @param dear whether nodes are considered that are slow or fail: they count against `revisit_every`
  * @returns a node number, or -1
  */
-function overdue(state: State, pool: Pool, candidates: number[], count: number, now_ms: number): number {
+function overdue(
+  state: State,
+  pool: Pool,
+  candidates: number[],
+  count: number,
+  best: number,
+  dear: boolean,
+  now_ms: number,
+): number {
   let node = -1;
-  let longest = 1;
-  const window = count < state.scan_limit ? count : state.scan_limit;
+  let latest = 1;
+  const cheap_ms = pool.latency_ms[best] * CHEAP_LATENCIES;
+  const window = Math.min(count, state.scan_limit);
   let at = state.offset;
   for (let k = 0; k < window; k++) {
     const other = candidates[at];
     at++;
     if (at >= count) at = 0;
-    if (pool.in_flight[other] + pool.others_in_flight[other] === 0 && pool.weight[other] > 0) {
-      const success = pool.success[other];
-      let factor = 1 / (success * success * success);
-      if (factor > MAX_REVISIT_FACTOR) factor = MAX_REVISIT_FACTOR;
-      const late = (now_ms - pool.last_pick_ms[other]) / (state.revisit_ms * factor);
-      if (late > longest) {
-        longest = late;
+    const is_cheap = pool.latency_ms[other] <= cheap_ms && pool.success[other] >= CHEAP_SUCCESS;
+    if (pool.static_weight[other] > 0 && (dear || is_cheap)) {
+      const late = lateness(state, pool, other, now_ms);
+      if (late > latest) {
+        latest = late;
         node = other;
       }
     }
@@ -80,21 +113,21 @@ function pick(state: State, pool: Pool, candidates: number[], count: number, req
   let offset = state.offset + 1;
   if (offset >= count) offset = 0;
   state.offset = offset;
-  state.since_revisit++;
+  const now_ms = request.now_ms;
+  const best =
+    count > state.scan_limit && candidates === pool.candidates
+      ? sampled(state, pool, candidates, now_ms)
+      : cheapest(pool, candidates, count, offset, now_ms);
   // Exploring is for first tries: a retry has waited long enough.
-  if (state.since_revisit >= state.revisit_every && request.tries === 0) {
-    const node = overdue(state, pool, candidates, count, request.now_ms);
-    if (node >= 0) {
-      state.since_revisit = 0;
-      return node;
-    }
-    // Nothing is overdue: look again a little later, not at every pick.
-    state.since_revisit = state.revisit_every - RECHECK_PICKS;
-  }
-  if (count > state.scan_limit && candidates === pool.candidates) {
-    return sampled(state, pool, candidates, request.now_ms);
-  }
-  return cheapest(pool, candidates, count, offset, request.now_ms);
+  if (request.tries > 0) return best;
+  state.since_revisit++;
+  if (now_ms - state.looked_at_ms < state.revisit_ms / LOOKS_PER_REVISIT) return best;
+  state.looked_at_ms = now_ms;
+  const dear = state.since_revisit >= state.revisit_every;
+  const node = overdue(state, pool, candidates, count, best, dear, now_ms);
+  if (node < 0) return best;
+  if (dear) state.since_revisit = 0;
+  return node;
 }
 
 /** The default: live cost (core/cost.ts) over the collector's weights. */
@@ -117,8 +150,8 @@ export const adaptive: Strategy<State> = {
       max: 1000000,
       default: 250,
       doc:
-        "At most one pick in so many is such a revisit, so that a slow node cannot show in the P99 of a quiet " +
-        "upstream: 250 is 0.4 %.",
+        "At most one pick in so many is such a revisit of a node that is slow or fails (others cost nothing), so that " +
+        "it cannot show in the P99 of a quiet upstream: 250 is 0.4 %.",
     },
     scan_limit: {
       kind: "number",
@@ -148,6 +181,7 @@ export const adaptive: Strategy<State> = {
       sample: options["sample"] as number,
       offset: pool.n > 0 ? random.state % pool.n : 0,
       since_revisit: 0,
+      looked_at_ms: 0,
       table: newAliasTable(),
       weights: [],
       version: -1,

@@ -1,0 +1,23 @@
+local ____exports = {}
+---
+-- @returns the value if it is a table, else undefined
+function ____exports.asRecord(value)
+    return type(value) == "table" and value ~= nil and value or nil
+end
+---
+-- @returns the value if it is a number from 0 up, else 0
+function ____exports.asCount(value)
+    return type(value) == "number" and value >= 0 and value < math.huge and value or 0
+end
+---
+-- @returns the value if it is a finite number, else undefined
+function ____exports.asNumber(value)
+    return type(value) == "number" and value > -math.huge and value < math.huge and value or nil
+end
+---
+-- @param scale 10, 100, …: one, two, … decimals are kept
+-- @returns the number with enough decimals to read, for a short text on the wire
+function ____exports.round(value, scale)
+    return math.floor(value * scale + 0.5) / scale
+end
+return ____exports

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { http, runWrk, waitFor, withKit } from "../../ts-src/node/testkit";
-import { failures, nodesOf, statusOf, waitForIdle, waitForOutcomes, waitForStatus } from "./support";
+import { failures, nodesOf, startLoad, statusOf, waitForIdle, waitForOutcomes, waitForStatus } from "./support";
 
 const RETRY_500 = "proxy_next_upstream error timeout http_500;";
 
@@ -171,6 +171,33 @@ describe("outcomes", () => {
       expect(node.totals.ok).toBe(1);
       // The body takes a second; the first byte came at once.
       expect(node.p99_ms!).toBeLessThan(500);
+    }));
+
+  it("open streams do not make their nodes look hung", () =>
+    withKit("streams", async (kit) => {
+      const backends = await kit.backends(3, { settings: { delay: { dist: "fixed", mean_ms: 3 } } });
+      const gateway = await kit.gateway({ workers: 1, servers: backends });
+      await Promise.all(Array.from({ length: 30 }, () => gateway.get("/")));
+      const [streaming] = backends;
+      // Only requests sent while it is set so are streams: the first of them on each node in turn.
+      const stream = { body_bytes: 30_000, body_chunks: 300, body_interval_ms: 100 };
+      await streaming.set(stream);
+      const open: ReturnType<typeof connect>[] = [];
+      await waitFor("a stream on the node", async () => {
+        const socket = connect(gateway.port, "127.0.0.1");
+        socket.on("error", () => undefined);
+        socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        open.push(socket);
+        return (await streaming.counters()).active > 0;
+      });
+      await streaming.set({ body_bytes: 0, body_interval_ms: 0 });
+      await streaming.resetCounters();
+      const load = startLoad(gateway, 12, { connections: 4 });
+      await waitForStatus(gateway, "its share", (nodes) => (nodes[0].share ?? 0) > 0.2, 20_000);
+      expect((await streaming.counters()).active).toBeGreaterThan(0);
+      for (const socket of open) socket.destroy();
+      await load.done;
+      await waitForIdle(gateway);
     }));
 
   it("an upgraded connection counts as in flight while it is open, and as a success", () =>

@@ -169,6 +169,15 @@ describe("adaptive", function()
     assert.equal(1, one_pick(up))
   end)
 
+  it("lets nodes take turns whose latencies differ by no more than chance explains", function()
+    local up = upstreams.new({ strategy = "adaptive", nodes = 3 })
+    up.pool.latency_ms = { 10, 11, 12 }
+    local counts = shares(up, 300)
+    for node = 0, 2 do
+      assert.equal(100, counts[node])
+    end
+  end)
+
   it("weighs load against latency", function()
     local up = pair()
     up.pool.latency_ms[1] = 20
@@ -237,7 +246,7 @@ describe("adaptive", function()
   it("lets the collector's score decide nothing that is known live", function()
     local up = pair()
     up.pool.weight = { 0.2, 1.5 }
-    up.pool.latency_ms[2] = 11
+    up.pool.latency_ms[2] = 20
     assert.equal(0, one_pick(up))
   end)
 
@@ -277,7 +286,7 @@ describe("adaptive", function()
     assert.equal(0, up.pool.oldest_start_ms[1])
     assert.equal(1, up.pool.in_flight[1])
     assert.equal(1, up.pool.long_in_flight[1])
-    up.pool.latency_ms[2] = 11
+    up.pool.latency_ms[2] = 20
     up.pool.last_pick_ms = { 9000, 9000 }
     assert.equal(0, one_pick(up, 9000))
     in_flight.endTry(stream)

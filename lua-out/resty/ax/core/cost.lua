@@ -32,14 +32,18 @@ function ____exports.cost(pool, node, now_ms)
     end
     return total
 end
---- The candidate of the least cost; among equals, the first from `offset` on, so that callers who
--- move `offset` spread ties evenly.
+--- One node is preferred to another when it costs less than this share of the other. Latencies are means of few samples:
+-- without the margin a quiet upstream sends everything to whichever node was luckiest last.
+local CLEARLY_CHEAPER = 0.7
+--- The candidate of about the least cost. Of two that differ by less than chance explains, the one with fewer requests
+-- in flight; else the first from `offset` on, so that callers who move `offset` spread requests evenly.
 -- 
 -- @param count how many entries of `candidates` are valid, at least 1
 -- @param offset 0 .. count-1
 function ____exports.cheapest(pool, candidates, count, offset, now_ms)
     local node = candidates[offset + 1]
     local least = ____exports.cost(pool, node, now_ms)
+    local least_in_flight = pool.in_flight[node + 1] + pool.others_in_flight[node + 1]
     do
         local k = 1
         while k < count do
@@ -49,8 +53,10 @@ function ____exports.cheapest(pool, candidates, count, offset, now_ms)
             end
             local other = candidates[at + 1]
             local other_cost = ____exports.cost(pool, other, now_ms)
-            if other_cost < least then
+            local in_flight = pool.in_flight[other + 1] + pool.others_in_flight[other + 1]
+            if other_cost < least * CLEARLY_CHEAPER or other_cost < least and in_flight < least_in_flight then
                 least = other_cost
+                least_in_flight = in_flight
                 node = other
             end
             k = k + 1

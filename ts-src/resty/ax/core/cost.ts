@@ -40,8 +40,14 @@ export function cost(pool: Pool, node: number, now_ms: number): number {
 }
 
 /**
- * The candidate of the least cost; among equals, the first from `offset` on, so that callers who
- * move `offset` spread ties evenly.
+ * One node is preferred to another when it costs less than this share of the other. Latencies are means of few samples:
+ * without the margin a quiet upstream sends everything to whichever node was luckiest last.
+ */
+const CLEARLY_CHEAPER = 0.7;
+
+/**
+ * The candidate of about the least cost. Of two that differ by less than chance explains, the one with fewer requests
+ * in flight; else the first from `offset` on, so that callers who move `offset` spread requests evenly.
  *
  * @param count how many entries of `candidates` are valid, at least 1
  * @param offset 0 .. count-1
@@ -49,13 +55,16 @@ export function cost(pool: Pool, node: number, now_ms: number): number {
 export function cheapest(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
   let node = candidates[offset];
   let least = cost(pool, node, now_ms);
+  let least_in_flight = pool.in_flight[node] + pool.others_in_flight[node];
   for (let k = 1; k < count; k++) {
     let at = offset + k;
     if (at >= count) at = at - count;
     const other = candidates[at];
     const other_cost = cost(pool, other, now_ms);
-    if (other_cost < least) {
+    const in_flight = pool.in_flight[other] + pool.others_in_flight[other];
+    if (other_cost < least * CLEARLY_CHEAPER || (other_cost < least && in_flight < least_in_flight)) {
       least = other_cost;
+      least_in_flight = in_flight;
       node = other;
     }
   }

@@ -216,6 +216,13 @@ describe("reading the upstreams of an nginx configuration", function()
 end)
 
 describe("reading a file", function()
+  it("refuses a directory on a tmpfs, where lseek() fails on it as on a pipe", function()
+    -- /dev/shm is one on every Linux; /tmp is one on Debian 13.
+    local text, err = files.readFile("/dev/shm", 100)
+    assert.is_nil(text)
+    assert.equal("Is a directory", err)
+  end)
+
   it("takes what has no size as empty, without waiting, as nginx does", function()
     local fifo = os.tmpname()
     os.remove(fifo)

@@ -30,8 +30,13 @@ export function readFile(path: string, max_bytes: number): LuaMultiReturn<[strin
 
 function readOpened(fd: number, max_bytes: number): LuaMultiReturn<[string | undefined, string | undefined]> {
   const size = tonumber(libc.ax_lseek(fd, 0, SEEK_END)) ?? -1;
-  // Pipes and terminals have no position.
-  if (size < 0) return $multi("", undefined);
+  if (size < 0) {
+    // Pipes and terminals have no position, and count as empty. Nor has a directory on a tmpfs, which is what /tmp is
+    // on Debian 13: reading nothing takes nothing from a pipe, and fails on a directory.
+    const count = tonumber(libc.ax_read(fd, ffi.new("char[1]"), 0)) ?? -1;
+    if (count < 0) return $multi(undefined, lastError());
+    return $multi("", undefined);
+  }
   libc.ax_lseek(fd, 0, SEEK_SET);
   // One byte is asked for in any case: only reading tells that this is a directory.
   const wanted = size > max_bytes || size < 1 ? 1 : size;

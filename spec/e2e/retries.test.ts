@@ -294,6 +294,16 @@ describe("outcomes", () => {
     }));
 });
 
+describe("the collector", () => {
+  it("pauses between portions of many nodes, and nginx has nothing to say against it", () =>
+    withKit("pauses", async (kit) => {
+      const nodes = Array.from({ length: 500 }, (_, k) => ({ address: `127.0.0.1:${k + 1}`, down: k > 0 }));
+      const gateway = await kit.gateway({ ax: { upstreams: { backend: { nodes } } }, servers: ["127.0.0.1:1"] });
+      await waitForStatus(gateway, "five rounds", (_, { upstreams }) => upstreams[0].generation >= 5);
+      expect(gateway.errorLog()).not.toContain("[warn]");
+    }));
+});
+
 describe("the status", () => {
   it("shows every node from the start, and says why there are no figures yet", () =>
     withKit("fresh", async (kit) => {

@@ -8,7 +8,13 @@ export function every(interval_ms: number, callback: (this: void, exiting: boole
   return err;
 }
 
+/**
+ * 0 would do, but an nginx without OpenResty's patches (Debian's) logs a warning at each such call. 1 ms is the least
+ * that its timers tell from 0.
+ */
+const PAUSE_S = 0.001;
+
 /** Lets the worker serve what waits, then goes on. Timer phase. */
 export function pause(): void {
-  ngx.sleep(0);
+  ngx.sleep(PAUSE_S);
 }

@@ -318,7 +318,10 @@ describe("the status", () => {
 
   it("answers unknown paths, names and methods with an error document", () =>
     withKit("errors", async (kit) => {
-      const gateway = await kit.gateway({ servers: [await kit.backend()] });
+      const gateway = await kit.gateway({
+        servers: [await kit.backend()],
+        server: 'location /api/v1/balancers/ { content_by_lua_block { require("resty.ax").api() } }',
+      });
       const ask = async (path: string, method = "GET"): Promise<[number, string]> => {
         const answer = await gateway.get(path, { method });
         return [answer.status, (JSON.parse(answer.text) as { error: { code: string } }).error.code];
@@ -327,6 +330,7 @@ describe("the status", () => {
       expect(await ask("/ax/v1/upstreams/nothing")).toEqual([404, "UpstreamNotFound"]);
       expect(await ask("/ax/v1/upstreams", "DELETE")).toEqual([405, "MethodNotAllowed"]);
       expect((await gateway.get("/ax/v1/upstreams/backend")).status).toBe(200);
+      expect((await gateway.get("/api/v1/balancers/v1/upstreams/backend")).status).toBe(200);
       for (const path of ["/ax/v1/upstreams/%0a", "/ax/v1/upstreams/a%2fb", "/ax/v1/upstreams/%22%3cx%3e", "/ax/"]) {
         expect((await ask(path))[0]).toBe(404);
       }

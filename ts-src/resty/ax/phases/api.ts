@@ -16,7 +16,7 @@ function decodeOrNothing(text: string): unknown {
 function answer(worker: Worker): ApiResponse {
   const uri = requestPath();
   // The API may be mounted anywhere: what counts is what follows its version.
-  const [path] = string.match(uri, "/v1(/.*)$");
+  const [path] = string.match(uri, "/v1(/upstreams/?[^/]*/?)$");
   const store = worker.store;
   return route(requestMethod(), path ?? uri, {
     config: worker.config,

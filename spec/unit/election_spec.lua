@@ -4,6 +4,11 @@ local random = require("resty.ax.core.random")
 
 local TERM = "collector:term"
 
+--- Every process has ended as soon as its lease is old.
+local function dead()
+  return false
+end
+
 local function lease(term)
   return "collector:lease:" .. term
 end
@@ -55,7 +60,7 @@ end
 local function candidates_over(store, n)
   local list = {}
   for pid = 1, n do
-    list[pid] = election.newCandidate(store, pid)
+    list[pid] = election.newCandidate(store, pid, dead)
   end
   return list
 end
@@ -121,7 +126,7 @@ describe("an election", function()
     local now_ms = 0
     for pid = 1, 50 do
       now_ms = now_ms + 1600
-      assert.is_true(election.isElected(election.newCandidate(store, pid), now_ms))
+      assert.is_true(election.isElected(election.newCandidate(store, pid, dead), now_ms))
     end
     local leases = 0
     for key in pairs(store.values) do
@@ -156,8 +161,8 @@ describe("a holder's end", function()
   it("is noticed by a holder that was stopped for 5 s, at whatever point of asking", function()
     for operations = 0, 12 do
       local store = fake_store()
-      local stopped = election.newCandidate(interleaved(store), 1)
-      local other = election.newCandidate(store, 2)
+      local stopped = election.newCandidate(interleaved(store), 1, dead)
+      local other = election.newCandidate(store, 2, dead)
       local rng = random.newRandom(1)
       assert.equal(1, #race(rng, { stopped }, 1000))
       local call = spawn(stopped, 1300)
@@ -193,7 +198,7 @@ describe("a holder's end", function()
     -- It found term 0 without a lease and was stopped right before adding the lease of term 1.
     for operations = 1, 8 do
       local store = fake_store()
-      local late = election.newCandidate(interleaved(store), 1)
+      local late = election.newCandidate(interleaved(store), 1, dead)
       local call = spawn(late, 1000)
       for _ = 1, operations do
         if coroutine.status(call) ~= "dead" then
@@ -239,7 +244,7 @@ describe("a gateway whose workers come and go", function()
         local event = random.drawBelow(rng, 30)
         if event == 0 then
           table.remove(candidates, random.drawBelow(rng, #candidates) + 1)
-          candidates[#candidates + 1] = election.newCandidate(shared, next_pid)
+          candidates[#candidates + 1] = election.newCandidate(shared, next_pid, dead)
           next_pid = next_pid + 1
         elseif event == 1 then
           local leaving = candidates[random.drawBelow(rng, #candidates) + 1]
@@ -257,7 +262,7 @@ describe("a gateway whose workers come and go", function()
               step(call)
             end
           end
-          candidates[#candidates + 1] = election.newCandidate(shared, next_pid)
+          candidates[#candidates + 1] = election.newCandidate(shared, next_pid, dead)
           next_pid = next_pid + 1
         elseif event == 3 then
           store.remove(TERM)
@@ -302,7 +307,7 @@ describe("a full store", function()
 
   it("that refuses even to renew the lease ends the term", function()
     local store = fake_store()
-    local a = election.newCandidate(store, 1)
+    local a = election.newCandidate(store, 1, dead)
     assert.is_true(election.isElected(a, 1000))
     store.full = true
     assert.is_true(election.isElected(a, 2400))
@@ -317,8 +322,27 @@ describe("a full store", function()
     local now_ms = 1000
     for pid = 1, 4 do
       now_ms = now_ms + 1600
-      assert.is_true(election.isElected(election.newCandidate(store, pid), now_ms))
-      assert.is_false(election.isElected(election.newCandidate(store, 100 + pid), now_ms + 50))
+      assert.is_true(election.isElected(election.newCandidate(store, pid, dead), now_ms))
+      assert.is_false(election.isElected(election.newCandidate(store, 100 + pid, dead), now_ms + 50))
     end
+  end)
+end)
+
+describe("a collector whose lease is old", function()
+  it("stays for ten seconds while its process lives: it is busy", function()
+    local store = fake_store()
+    local alive = true
+    local function lives()
+      return alive
+    end
+    local busy, other = election.newCandidate(store, 1, lives), election.newCandidate(store, 2, lives)
+    assert.is_true(election.isElected(busy, 1000))
+    assert.is_false(election.isElected(other, 4000))
+    assert.is_true(election.isElected(busy, 4000))
+    assert.is_false(election.isElected(other, 13000))
+    assert.is_true(election.isElected(other, 14001))
+    assert.is_false(election.isElected(busy, 14001))
+    alive = false
+    assert.is_true(election.isElected(busy, 15600))
   end)
 end)

@@ -32,6 +32,7 @@ export interface Candidate {
   held: number;
   /** Highest term seen: what `collector:term` was if somebody deletes it. */
   seen: number;
+  processAlive(this: void, pid: number): boolean;
 }
 
 /**
@@ -39,6 +40,12 @@ export interface Candidate {
  * 2 s; a collector that is merely busy (garbage collection, a slow tick) stays.
  */
 const LEASE_STALE_MS = 1500;
+
+/**
+ * A holder whose process lives has so long: it may be at a slow first tick (many nodes, a busy machine).
+ * Were it deposed, its successor would have to do the same and be deposed too, for ever.
+ */
+const LEASE_BUSY_MS = 10000;
 
 /** How often the holder rewrites its lease: six times before it would be stale. */
 const REFRESH_MS = 250;
@@ -52,9 +59,10 @@ const TERM = "collector:term";
  * A worker's candidacy. Once per worker process.
  *
  * @param pid this worker's process
+ * @param processAlive whether a process exists
  */
-export function newCandidate(store: Store, pid: number): Candidate {
-  return { store, pid, held: 0, seen: 0 };
+export function newCandidate(store: Store, pid: number, processAlive: Candidate["processAlive"]): Candidate {
+  return { store, pid, held: 0, seen: 0, processAlive };
 }
 
 /**
@@ -71,7 +79,7 @@ export function isElected(candidate: Candidate, now_ms: number): boolean {
     return false;
   }
   const term = currentTerm(candidate);
-  if (isFresh(candidate.store.get(leaseKey(term)), now_ms)) return false;
+  if (isFresh(candidate, candidate.store.get(leaseKey(term)), now_ms)) return false;
   return takeTerm(candidate, term + 1, now_ms);
 }
 
@@ -110,8 +118,11 @@ function ageMs(lease: string | number | undefined, now_ms: number): number {
 }
 
 /** Stamps of the future are as bad as old ones: they are not from this machine's clock. */
-function isFresh(lease: string | number | undefined, now_ms: number): boolean {
-  return Math.abs(ageMs(lease, now_ms)) < LEASE_STALE_MS;
+function isFresh(candidate: Candidate, lease: string | number | undefined, now_ms: number): boolean {
+  const age_ms = Math.abs(ageMs(lease, now_ms));
+  if (age_ms < LEASE_STALE_MS) return true;
+  const pid = pidOf(lease);
+  return age_ms < LEASE_BUSY_MS && pid !== undefined && candidate.processAlive(pid);
 }
 
 function storedTerm(candidate: Candidate): number {
@@ -137,7 +148,7 @@ function currentTerm(candidate: Candidate): number {
 function stillHolds(candidate: Candidate, now_ms: number): boolean {
   const { store, held } = candidate;
   const lease = store.get(leaseKey(held));
-  if (pidOf(lease) !== candidate.pid || !isFresh(lease, now_ms)) return false;
+  if (pidOf(lease) !== candidate.pid || !isFresh(candidate, lease, now_ms)) return false;
   if (ageMs(lease, now_ms) >= REFRESH_MS) {
     store.set(leaseKey(held), leaseText(candidate, now_ms));
   }

@@ -74,7 +74,7 @@ function newWorker(prepared: Prepared): Worker {
         fault(code, message, nowMs());
       },
     },
-    candidate: newCandidate(prepared.store, pid),
+    candidate: newCandidate(prepared.store, pid, processAlive),
     collector: undefined,
     collected_at_ms: 0,
     swept_at_ms: 0,

@@ -118,6 +118,26 @@ describe("retries", () => {
       expect((await gateway.get("/")).status).toBe(200);
     }));
 
+  it("of an own list do not count nodes that are down", () =>
+    withKit("own-list-down", async (kit) => {
+      const backends = await kit.backends(3, { settings: { error_share: 1 } });
+      const nodes = backends.map(({ address }, k) => ({ address, down: k > 0 }));
+      const ax = { upstreams: { backend: { nodes } } };
+      const gateway = await kit.gateway({ servers: [backends[0]], ax, location: RETRY_500 });
+      expect(addresses((await gateway.get("/")).headers["x-upstream-addr"])).toHaveLength(1);
+    }));
+
+  it("are all accounted, however many", () =>
+    withKit("many-tries", async (kit) => {
+      const servers: string[] = [];
+      // Nobody listens on port 1: refused at once.
+      for (let k = 1; k <= 100; k++) servers.push(`127.77.0.${k}:1`);
+      const gateway = await kit.gateway({ servers });
+      expect(addresses((await gateway.get("/")).headers["x-upstream-addr"])).toHaveLength(100);
+      const { nodes } = (await waitForOutcomes(gateway, 100)).upstreams[0];
+      expect(nodes.reduce((sum, { totals }) => sum + totals.fail, 0)).toBe(100);
+    }));
+
   it("are not made for a POST that reached a node", () =>
     withKit("post", async (kit) => {
       const backends = await kit.backends(3, { settings: { error_share: 1 } });

@@ -38,6 +38,8 @@ export interface Upstream {
   held_count: number;
   /** How long a hold lasts, ms: until the collector's ruling has arrived. */
   hold_ms: number;
+  /** Nodes that the operator did not take down. */
+  usable: number;
   /** Whether any node has max_conns. */
   limited: boolean;
   /** Nodes for one retry or one pick under limits; valid during that pick only. */
@@ -72,6 +74,7 @@ export function newUpstream(config: UpstreamConfig, strategy: AnyStrategy, custo
     held_until_ms: [],
     held_count: 0,
     hold_ms: HOLD_MS,
+    usable: 0,
     limited: false,
     scratch: [],
     panic: false,
@@ -84,6 +87,7 @@ export function newUpstream(config: UpstreamConfig, strategy: AnyStrategy, custo
     upstream.flights[node] = newListHead();
     upstream.state[node] = config.nodes[node].down ? "down" : "up";
     upstream.held_until_ms[node] = 0;
+    if (!config.nodes[node].down) upstream.usable++;
     if (config.nodes[node].max_conns > 0) upstream.limited = true;
   }
   rebuildCandidates(upstream);

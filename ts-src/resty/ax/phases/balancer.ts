@@ -1,9 +1,9 @@
 import { splitTries } from "../core/tries";
-import { countPick } from "../dataplane/counters";
+import { countPick, Outcome } from "../dataplane/counters";
 import { beginTry, endTry } from "../dataplane/in_flight";
-import { learnFailure } from "../dataplane/outcome";
+import { accountTry, learnFailure } from "../dataplane/outcome";
 import { pickNode } from "../dataplane/pick";
-import { addTry, joinFamily, openRequest, type RequestRecord } from "../dataplane/requests";
+import { addTry, joinFamily, openRequest, type RequestRecord, TRIES_MAX } from "../dataplane/requests";
 import { discard } from "../dataplane/sweep";
 import type { Upstream } from "../dataplane/upstream";
 import { process } from "../dataplane/worker";
@@ -82,6 +82,13 @@ function choose(record: RequestRecord): number {
   return pickNode(record.upstream as Upstream, record, record.start_ms, report);
 }
 
+/** The record has no room for one more try: the last one is accounted now, the log phase will not see it. */
+function accountOverwritten(record: RequestRecord, now_ms: number): void {
+  const last = TRIES_MAX - 1;
+  const outcome = record.try_learnt[last] ? Outcome.Fail : Outcome.Aborted;
+  accountTry(record.try_upstream[last], record.try_node[last], outcome, 0, false, now_ms);
+}
+
 /** The third part: everything after the choice. No loops. */
 function send(record: RequestRecord, node: number): void {
   const upstream = record.upstream as Upstream;
@@ -94,8 +101,9 @@ function send(record: RequestRecord, node: number): void {
     return;
   }
   // Nodes of our own list: nginx counts tries by the block's server lines, which may be fewer.
-  if (record.tries === record.earlier_tries && config.nodes_from === "nodes" && upstream.pool.n > 1)
-    allowTries(upstream.pool.n - 1);
+  if (record.tries === record.earlier_tries && config.nodes_from === "nodes" && upstream.usable > 1)
+    allowTries(upstream.usable - 1);
+  if (record.tries === TRIES_MAX) accountOverwritten(record, now_ms);
   addTry(record, upstream, node);
   beginTry(upstream, record, node, now_ms);
   countPick(upstream.counters, node);

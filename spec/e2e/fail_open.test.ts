@@ -129,6 +129,10 @@ describe("requests are served all the same, and the status names the fault, with
         );
         expect(status.upstreams[0].nodes).toHaveLength(3);
       }
+      for (const record of ['{"pid":1}', '{"pid":1,"at_ms":1e18}', '{"pid":1,"at_ms":1,"in_flight":5}']) {
+        await inWorker(gateway, `ngx.shared.ax:set("worker:7", [[${record}]]) ngx.shared.ax:set("worker:slots", 7)`);
+        expect((await statusOf(gateway)).workers).toHaveLength(2);
+      }
       await inWorker(gateway, 'ngx.shared.ax:set("deltas", "not a list")');
       await expectService(gateway);
       await inWorker(gateway, "ngx.shared.ax:flush_all()");

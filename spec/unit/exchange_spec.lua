@@ -53,6 +53,27 @@ describe("the exchange between workers", function()
     assert.same({ 0, 0 }, up_a.pool.others_in_flight)
   end)
 
+  it("takes records that are none for no worker", function()
+    local store = fake_store()
+    local me, up = worker(store, 11), busy(1)
+    exchange.publish(me, { up }, false, 0)
+    for _, text in ipairs({
+      '{"pid":1,"at_ms":1}',
+      '{"pid":1,"at_ms":1e18,"in_flight":{}}',
+      '{"pid":null,"at_ms":"x","in_flight":{}}',
+      '{"pid":1,"at_ms":1,"in_flight":{"backend":5}}',
+      '{"pid":1,"at_ms":1,"in_flight":{"backend":{"' .. up.pool.ids[1] .. '":"x"}}}',
+      '{"pid":1,"at_ms":1,"in_flight":[1]}',
+      "[]",
+      "null",
+    }) do
+      store.set("worker:2", text)
+      store.set("worker:slots", 2)
+      exchange.readOthers(me, { up }, 1)
+      assert.same({ 0, 0 }, up.pool.others_in_flight)
+    end
+  end)
+
   it("counts a worker that is shutting down for as long as its process lives", function()
     local store = fake_store()
     local a, draining, gone = worker(store, 1), worker(store, 2), worker(store, 1002)

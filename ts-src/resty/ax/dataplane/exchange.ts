@@ -45,7 +45,8 @@ function readRecord(exchange: Exchange, slot: number): WorkerRecord | undefined 
 
 function isAlive(exchange: Exchange, record: WorkerRecord, now_ms: number): boolean {
   if (record.exiting === true) return exchange.processAlive(record.pid);
-  return now_ms - record.at_ms < WORKER_DEAD_MS;
+  // A stamp of the future is not from this machine's clock.
+  return Math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS;
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { NodeConfig, UpstreamConfig } from "../core/model";
 import { formatAddress } from "../core/config/address";
 import type { Store } from "../core/store";
-import { asCount, asRecord } from "../core/values";
+import { asCount, asNumber, asRecord } from "../core/values";
 import { type Detail, type DetailNode, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
 
 /** Data older than this is called stale: several collector intervals, or an election, went by. */
@@ -176,9 +176,9 @@ export function workerStatus(deps: StatusDeps, now_ms: number): WorkerStatus[] {
   const slots = deps.store.get("worker:slots");
   for (let slot = 1; typeof slots === "number" && slot <= slots; slot++) {
     const record = decodeObject(deps, `worker:${slot}`) as WorkerRecord | undefined;
-    if (record !== undefined) {
+    if (record !== undefined && asNumber(record.pid) !== undefined && asNumber(record.at_ms) !== undefined) {
       const exiting = record.exiting === true;
-      const alive = exiting ? deps.processAlive(record.pid) : now_ms - record.at_ms < WORKER_DEAD_MS;
+      const alive = exiting ? deps.processAlive(record.pid) : Math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS;
       if (alive) workers.push({ pid: record.pid, age_ms: now_ms - record.at_ms, exiting, in_flight: total(record) });
     }
   }

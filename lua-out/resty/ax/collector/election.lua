@@ -49,7 +49,7 @@ local function __TS__NumberIsNaN(value)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local leaseKey, leaseText, part, pidOf, ageMs, isFresh, storedTerm, currentTerm, stillHolds, takeTerm, LEASE_STALE_MS, REFRESH_MS, OLD_LEASES, TERM
+local leaseKey, leaseText, part, pidOf, ageMs, isFresh, storedTerm, currentTerm, stillHolds, takeTerm, LEASE_STALE_MS, LEASE_BUSY_MS, REFRESH_MS, OLD_LEASES, TERM
 --- Gives the office up, so that the next worker that asks has it: this one is exiting. Harmless without it.
 function ____exports.resign(candidate)
     if candidate.held == 0 then
@@ -91,8 +91,13 @@ function ageMs(lease, now_ms)
     local at_ms = part(lease, "at_ms")
     return at_ms == nil and math.huge or now_ms - at_ms
 end
-function isFresh(lease, now_ms)
-    return math.abs(ageMs(lease, now_ms)) < LEASE_STALE_MS
+function isFresh(candidate, lease, now_ms)
+    local age_ms = math.abs(ageMs(lease, now_ms))
+    if age_ms < LEASE_STALE_MS then
+        return true
+    end
+    local pid = pidOf(lease)
+    return age_ms < LEASE_BUSY_MS and pid ~= nil and candidate.processAlive(pid)
 end
 function storedTerm(candidate)
     local term = candidate.store.get(TERM)
@@ -118,7 +123,7 @@ function stillHolds(candidate, now_ms)
     local store = ____candidate_1.store
     local held = ____candidate_1.held
     local lease = store.get(leaseKey(held))
-    if pidOf(lease) ~= candidate.pid or not isFresh(lease, now_ms) then
+    if pidOf(lease) ~= candidate.pid or not isFresh(candidate, lease, now_ms) then
         return false
     end
     if ageMs(lease, now_ms) >= REFRESH_MS then
@@ -164,14 +169,22 @@ function takeTerm(candidate, term, now_ms)
     return false
 end
 LEASE_STALE_MS = 1500
+LEASE_BUSY_MS = 10000
 REFRESH_MS = 250
 OLD_LEASES = 4
 TERM = "collector:term"
 --- A worker's candidacy. Once per worker process.
 -- 
 -- @param pid this worker's process
-function ____exports.newCandidate(store, pid)
-    return {store = store, pid = pid, held = 0, seen = 0}
+-- @param processAlive whether a process exists
+function ____exports.newCandidate(store, pid, processAlive)
+    return {
+        store = store,
+        pid = pid,
+        held = 0,
+        seen = 0,
+        processAlive = processAlive
+    }
 end
 --- Whether this worker is the collector now. Called by every worker at each flush; the answer is good for
 -- this moment, so a worker asks right before each tick. A few reads of the store.
@@ -187,6 +200,7 @@ function ____exports.isElected(candidate, now_ms)
     end
     local term = currentTerm(candidate)
     if isFresh(
+        candidate,
         candidate.store.get(leaseKey(term)),
         now_ms
     ) then

@@ -29,7 +29,7 @@ local function isAlive(exchange, record, now_ms)
     if record.exiting == true then
         return exchange.processAlive(record.pid)
     end
-    return now_ms - record.at_ms < WORKER_DEAD_MS
+    return math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
 end
 --- Finds a slot that is free or whose worker is dead. Two workers may take the same dead slot at once:
 -- `holdsSlot` finds out at the next flush, and one of them moves on.

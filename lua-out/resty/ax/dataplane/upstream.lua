@@ -150,6 +150,7 @@ function ____exports.newUpstream(config, strategy, custom, seed)
         held_until_ms = {},
         held_count = 0,
         hold_ms = HOLD_MS,
+        usable = 0,
         limited = false,
         scratch = {},
         panic = false,
@@ -164,6 +165,9 @@ function ____exports.newUpstream(config, strategy, custom, seed)
             upstream.flights[node + 1] = newListHead()
             upstream.state[node + 1] = config.nodes[node + 1].down and "down" or "up"
             upstream.held_until_ms[node + 1] = 0
+            if not config.nodes[node + 1].down then
+                upstream.usable = upstream.usable + 1
+            end
             if config.nodes[node + 1].max_conns > 0 then
                 upstream.limited = true
             end

@@ -3,6 +3,7 @@ local ____address = require("resty.ax.core.config.address")
 local formatAddress = ____address.formatAddress
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
+local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
@@ -127,13 +128,13 @@ function ____exports.workerStatus(deps, now_ms)
                 deps,
                 "worker:" .. tostring(slot)
             )
-            if record ~= nil then
+            if record ~= nil and asNumber(record.pid) ~= nil and asNumber(record.at_ms) ~= nil then
                 local exiting = record.exiting == true
                 local ____exiting_7
                 if exiting then
                     ____exiting_7 = deps.processAlive(record.pid)
                 else
-                    ____exiting_7 = now_ms - record.at_ms < WORKER_DEAD_MS
+                    ____exiting_7 = math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
                 end
                 local alive = ____exiting_7
                 if alive then

@@ -28,7 +28,7 @@ local function decodeOrNothing(text)
 end
 local function answer(worker)
     local uri = requestPath()
-    local path = string.match(uri, "/v1(/.*)$")
+    local path = string.match(uri, "/v1(/upstreams/?[^/]*/?)$")
     local store = worker.store
     return route(
         requestMethod(),

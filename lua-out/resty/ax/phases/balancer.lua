@@ -7,6 +7,7 @@ local ____in_flight = require("resty.ax.dataplane.in_flight")
 local beginTry = ____in_flight.beginTry
 local endTry = ____in_flight.endTry
 local ____outcome = require("resty.ax.dataplane.outcome")
+local accountTry = ____outcome.accountTry
 local learnFailure = ____outcome.learnFailure
 local ____pick = require("resty.ax.dataplane.pick")
 local pickNode = ____pick.pickNode
@@ -14,6 +15,7 @@ local ____requests = require("resty.ax.dataplane.requests")
 local addTry = ____requests.addTry
 local joinFamily = ____requests.joinFamily
 local openRequest = ____requests.openRequest
+local TRIES_MAX = ____requests.TRIES_MAX
 local ____sweep = require("resty.ax.dataplane.sweep")
 local discard = ____sweep.discard
 local ____worker = require("resty.ax.dataplane.worker")
@@ -117,6 +119,19 @@ end
 local function choose(record)
     return pickNode(record.upstream, record, record.start_ms, report)
 end
+--- The record has no room for one more try: the last one is accounted now, the log phase will not see it.
+local function accountOverwritten(record, now_ms)
+    local last = TRIES_MAX - 1
+    local outcome = record.try_learnt[last + 1] and 2 or 3
+    accountTry(
+        record.try_upstream[last + 1],
+        record.try_node[last + 1],
+        outcome,
+        0,
+        false,
+        now_ms
+    )
+end
 --- The third part: everything after the choice. No loops.
 local function send(record, node)
     local upstream = record.upstream
@@ -128,8 +143,11 @@ local function send(record, node)
         fault("set_peer", (((("upstream \"" .. config.name) .. "\", node \"") .. given.id) .. "\": ") .. (err or "refused"), now_ms)
         return
     end
-    if record.tries == record.earlier_tries and config.nodes_from == "nodes" and upstream.pool.n > 1 then
-        allowTries(upstream.pool.n - 1)
+    if record.tries == record.earlier_tries and config.nodes_from == "nodes" and upstream.usable > 1 then
+        allowTries(upstream.usable - 1)
+    end
+    if record.tries == TRIES_MAX then
+        accountOverwritten(record, now_ms)
     end
     addTry(record, upstream, node)
     beginTry(upstream, record, node, now_ms)

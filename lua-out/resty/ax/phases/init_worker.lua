@@ -128,7 +128,7 @@ local function newWorker(prepared)
                 )
             end
         },
-        candidate = newCandidate(prepared.store, pid),
+        candidate = newCandidate(prepared.store, pid, processAlive),
         collector = nil,
         collected_at_ms = 0,
         swept_at_ms = 0,

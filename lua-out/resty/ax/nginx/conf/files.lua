@@ -7,6 +7,14 @@ local libc = ____libc.libc
 function readOpened(fd, max_bytes)
     local size = tonumber(libc.ax_lseek(fd, 0, SEEK_END)) or -1
     if size < 0 then
+        local count = tonumber(libc.ax_read(
+            fd,
+            ffi.new("char[1]"),
+            0
+        )) or -1
+        if count < 0 then
+            return nil, lastError()
+        end
         return "", nil
     end
     libc.ax_lseek(fd, 0, SEEK_SET)

@@ -74,7 +74,10 @@ describe("requests are served all the same, and the status names the fault, with
     withKit("bug", async (kit) => {
       const backends = await kit.backends(3);
       const gateway = await kit.gateway({ servers: backends, server: BREAK });
-      await inWorker(gateway, 'require("resty.ax.dataplane.worker").process.worker.by_name.backend.pool.weight = nil');
+      await inWorker(
+        gateway,
+        'require("resty.ax.dataplane.worker").process.worker.by_name.backend.pool.static_weight = nil',
+      );
       await expectService(gateway);
       const status = await waitForStatus(
         gateway,

@@ -35,7 +35,7 @@ function poolOf(given: CostCase, now_ms: number): Pool {
     latency_ms: [given.latency_ms],
     success: [given.success],
     long_in_flight: [0],
-    static_weight: [given.weight],
+    prior: [given.weight],
     oldest_start_ms: [given.oldest_age_ms > 0 ? now_ms - given.oldest_age_ms : 0],
   } as unknown as Pool;
 }

@@ -73,6 +73,26 @@ describe("scores", function()
     assert.is_true(math.abs(run(900) - 0.6) < 1e-9)
   end)
 
+  it("rise again after a dozen usual answers in a row, however few a slow node gets", function()
+    local function slow_then(latency)
+      local c = kit.new({ nodes = six })
+      c:run(20, function()
+        local nodes = kit.steady(six, 50, 10)()
+        nodes.a = deltas.delta(deltas.same(50, 80))
+        return nodes
+      end)
+      assert.is_true(c:at("a").score < 0.3)
+      c:run(20, function()
+        local nodes = kit.steady(six, 50, 10)()
+        nodes.a = deltas.delta({ latency })
+        return nodes
+      end)
+      return c:at("a").score
+    end
+    assert.is_true(slow_then(9) > 0.9)
+    assert.is_true(slow_then(60) < 0.3)
+  end)
+
   it("multiply the base weight", function()
     local c = kit.new({ nodes = { kit.node("a", { weight = 10 }), "b", "c" } })
     c:run(20, function()

@@ -29,7 +29,7 @@ describe("cost", function()
         latency_ms = { case.latency_ms },
         success = { case.success },
         long_in_flight = { 0 },
-        static_weight = { case.weight },
+        prior = { case.weight },
         oldest_start_ms = { case.oldest_age_ms > 0 and now_ms - case.oldest_age_ms or 0 },
       }
       local found = cost.cost(pool, 0, now_ms)

@@ -1,5 +1,6 @@
 -- What every built-in strategy owes its caller, and what each promises of its own.
 local upstreams = require("upstreams")
+local upstream = require("resty.ax.dataplane.upstream")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
 local in_flight = require("resty.ax.dataplane.in_flight")
@@ -210,7 +211,7 @@ describe("adaptive", function()
         pool.in_flight[node] = random.drawBelow(rng, 4)
         pool.latency_ms[node] = 1 + random.drawBelow(rng, 5)
         pool.success[node] = 0.8 + random.drawBelow(rng, 3) / 10
-        pool.static_weight[node] = 1 + random.drawBelow(rng, 3)
+        pool.prior[node] = 1 + random.drawBelow(rng, 3)
         pool.last_pick_ms[node] = 1000
       end
       local got = one_pick(up) + 1
@@ -218,7 +219,7 @@ describe("adaptive", function()
         local dominates = pool.in_flight[other] < pool.in_flight[got]
           and pool.latency_ms[other] < pool.latency_ms[got]
           and pool.success[other] > pool.success[got]
-          and pool.static_weight[other] > pool.static_weight[got]
+          and pool.prior[other] > pool.prior[got]
         assert.is_false(dominates)
       end
     end
@@ -243,16 +244,24 @@ describe("adaptive", function()
     assert.is_true(slow >= 45 and slow <= 100, "revisited " .. slow .. " times")
   end)
 
-  it("lets the collector's score decide nothing that is known live", function()
+  it("is moved by the collector's score, less than by what is known live", function()
     local up = pair()
-    up.pool.weight = { 0.2, 1.5 }
-    up.pool.latency_ms[2] = 20
+    local function snapshot(score)
+      local function node(factor)
+        return { state = "up", weight = factor, static_weight = 1, success = 1 }
+      end
+      upstream.applySnapshot(up, { generation = 1, at_ms = 1, nodes = { n1 = node(score), n2 = node(1) } }, 1000)
+      up.pool.latency_ms = { 10, 10 }
+    end
+    snapshot(0.25)
+    assert.equal(1, one_pick(up))
+    up.pool.latency_ms[2] = 40
     assert.equal(0, one_pick(up))
   end)
 
   it("follows the ramp of a node that comes back", function()
     local up = pair()
-    up.pool.static_weight[1] = 0.2
+    up.pool.prior[1] = 0.2
     up.pool.in_flight[2] = 3
     assert.equal(1, one_pick(up))
   end)

@@ -1,7 +1,8 @@
 local ____exports = {}
-local takeDelta, cleanDelta, takeNodeDelta, countStreak, takeWorker, addInFlight
+local takeDelta, cleanDelta, countGoodRun, takeNodeDelta, countStreak, takeWorker, addInFlight
 local ____histogram = require("resty.ax.core.histogram")
 local cleanSparse = ____histogram.cleanSparse
+local lowerBoundMs = ____histogram.lowerBoundMs
 local ____windows = require("resty.ax.core.windows")
 local advanceNode = ____windows.advanceNode
 local feedNode = ____windows.feedNode
@@ -47,10 +48,19 @@ function cleanDelta(raw)
     raw.hist = cleanSparse(raw.hist)
     return raw
 end
+function countGoodRun(node, delta)
+    if delta.err + delta.fail > 0 then
+        node.good_run = 0
+    elseif delta.ok > 0 then
+        local slowest_ms = lowerBoundMs(delta.hist[#delta.hist - 2 + 1])
+        node.good_run = slowest_ms <= node.usual_ms and node.good_run + delta.ok or 0
+    end
+end
 function takeNodeDelta(node, delta, now_ms)
     advanceNode(node.windows, now_ms)
     feedNode(node.windows, delta)
     countStreak(node, delta, now_ms)
+    countGoodRun(node, delta)
     local ____node_seen_4, ____picks_since_return_5 = node.seen, "picks_since_return"
     ____node_seen_4[____picks_since_return_5] = ____node_seen_4[____picks_since_return_5] + delta.picks
     if delta.ok + delta.err > 0 then

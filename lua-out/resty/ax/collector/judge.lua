@@ -1,11 +1,12 @@
 local ____exports = {}
-local moveStates, moveState, startAnew, releaseOne, moveScores, moveScore, describeForPicks, successShare, isSettled, SUCCESS_PRIOR
+local moveStates, moveState, startAnew, releaseOne, hasRecovered, moveScores, moveScore, describeForPicks, successShare, isSettled, USUAL_RATIO, GOOD_RUN, SUCCESS_PRIOR
 local ____ejection = require("resty.ax.core.ejection")
 local inRotation = ____ejection.inRotation
 local rampFactor = ____ejection.rampFactor
 local startRamp = ____ejection.startRamp
 local transition = ____ejection.transition
 local ____evidence = require("resty.ax.core.evidence")
+local LATENCY_FLOOR_MS = ____evidence.LATENCY_FLOOR_MS
 local weigh = ____evidence.weigh
 local ____score = require("resty.ax.core.score")
 local connRatio = ____score.connRatio
@@ -100,6 +101,9 @@ function releaseOne(upstream, now_ms)
     first.described = false
     startAnew(first, now_ms)
 end
+function hasRecovered(node, evidence)
+    return node.good_run >= GOOD_RUN and evidence.p99_ms ~= nil and evidence.p99_ms > node.usual_ms
+end
 function moveScores(collector, upstream, now_ms)
     local nodes = upstream.nodes
     local p99s_ms = {}
@@ -113,7 +117,7 @@ function moveScores(collector, upstream, now_ms)
                 breathe(collector, 1)
                 local evidence = weigh(node.windows, upstream.config.min_samples)
                 node.evidence = evidence
-                if evidence.recovered then
+                if evidence.recovered or hasRecovered(node, evidence) then
                     forgetOlder(node.windows, now_ms)
                 end
                 if evidence.p99_ms ~= nil and evidence.p99_confidence >= 1 then
@@ -125,9 +129,11 @@ function moveScores(collector, upstream, now_ms)
         end
     end
     local reference_ms = referenceP99(p99s_ms)
+    local usual_ms = reference_ms == nil and 0 or math.max(reference_ms, LATENCY_FLOOR_MS) * USUAL_RATIO
     do
         local i = 0
         while i < #nodes do
+            nodes[i + 1].usual_ms = usual_ms
             moveScore(nodes[i + 1], upstream, reference_ms, now_ms)
             i = i + 1
         end
@@ -226,5 +232,7 @@ function ____exports.judgeUpstream(collector, upstream, now_ms)
         end
     end
 end
+USUAL_RATIO = 1.5
+GOOD_RUN = 12
 SUCCESS_PRIOR = 2
 return ____exports

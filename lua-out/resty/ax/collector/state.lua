@@ -64,6 +64,8 @@ function ____exports.newNodeRecord(config, upstream, key, now_ms)
         seen = newSeen(),
         failed_at_ms = 0,
         held_until_ms = 0,
+        good_run = 0,
+        usual_ms = 0,
         detail = newDetail(config.weight, now_ms),
         described = false,
         detail_text = "",

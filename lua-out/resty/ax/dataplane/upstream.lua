@@ -32,6 +32,7 @@ function newPool(config)
         n = n,
         ids = {},
         weight = {},
+        prior = {},
         static_weight = {},
         in_flight = {},
         long_in_flight = {},
@@ -53,6 +54,7 @@ function newPool(config)
             local given = config.nodes[node + 1]
             pool.ids[node + 1] = given.id
             pool.weight[node + 1] = given.weight
+            pool.prior[node + 1] = given.weight
             pool.static_weight[node + 1] = given.weight
             pool.in_flight[node + 1] = 0
             pool.long_in_flight[node + 1] = 0
@@ -258,6 +260,7 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
                 upstream.state[node + 1] = upstream.config.nodes[node + 1].down and "down" or given.state
                 pool.weight[node + 1] = given.weight
                 pool.static_weight[node + 1] = given.static_weight
+                pool.prior[node + 1] = math.sqrt(given.weight * given.static_weight)
                 if now_ms - pool.last_sample_ms[node + 1] > OWN_SAMPLE_FRESH_MS then
                     pool.latency_ms[node + 1] = ____exports.floorLatency(given.latency_ms or median_ms)
                     pool.success[node + 1] = ____exports.floorSuccess(given.success)

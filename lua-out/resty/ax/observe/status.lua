@@ -75,6 +75,21 @@ local function withData(given, node, now_ms)
     }
     return status
 end
+--- Picks that make it certain that outcomes are missing, not late.
+local PICKS_WITHOUT_OUTCOME = 20
+local function hasPicksOnly(nodes)
+    local picks = 0
+    local outcomes = 0
+    local in_flight = 0
+    for ____, ____value in ipairs(nodes) do
+        local totals = ____value.totals
+        local waiting = ____value.in_flight
+        picks = picks + totals.picks
+        outcomes = outcomes + (totals.ok + totals.err + totals.fail + totals.aborted)
+        in_flight = in_flight + (waiting or 0)
+    end
+    return outcomes == 0 and picks - in_flight >= PICKS_WITHOUT_OUTCOME
+end
 --- One upstream, all its configured nodes in the order of the configuration.
 function ____exports.upstreamStatus(deps, config, now_ms)
     local detail = decodeObject(deps, "detail:" .. config.name)
@@ -105,6 +120,10 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         local ____status_nodes_6 = status.nodes
         ____status_nodes_6[#____status_nodes_6 + 1] = node == nil and withoutData(given) or withData(given, node, now_ms)
     end
+    if hasPicksOnly(status.nodes) then
+        local ____status_warnings_7 = status.warnings
+        ____status_warnings_7[#____status_warnings_7 + 1] = "no request has been accounted: log() does not run where this upstream is used (log_missing)"
+    end
     status.warnings = deps.array(status.warnings)
     return status
 end
@@ -130,13 +149,13 @@ function ____exports.workerStatus(deps, now_ms)
             )
             if record ~= nil and asNumber(record.pid) ~= nil and asNumber(record.at_ms) ~= nil then
                 local exiting = record.exiting == true
-                local ____exiting_7
+                local ____exiting_8
                 if exiting then
-                    ____exiting_7 = deps.processAlive(record.pid)
+                    ____exiting_8 = deps.processAlive(record.pid)
                 else
-                    ____exiting_7 = math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
+                    ____exiting_8 = math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
                 end
-                local alive = ____exiting_7
+                local alive = ____exiting_8
                 if alive then
                     workers[#workers + 1] = {
                         pid = record.pid,

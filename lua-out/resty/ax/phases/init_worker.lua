@@ -103,7 +103,7 @@ local function newWorkerUpstream(config, prepared, seed)
         seed
     )
 end
-local function newWorker(prepared)
+local function newWorker(prepared, faults)
     local pid = workerPid()
     local config = prepared.config
     local worker = {
@@ -132,7 +132,7 @@ local function newWorker(prepared)
         collector = nil,
         collected_at_ms = 0,
         swept_at_ms = 0,
-        faults = process.faults or newFaults(logError),
+        faults = faults,
         exiting = false
     }
     for name, upstream in pairs(config.upstreams) do
@@ -238,8 +238,9 @@ function ____exports.initWorker()
         )
         return
     end
-    local worker = newWorker(prepared)
-    process.faults = worker.faults
+    local faults = process.faults or newFaults(logError)
+    process.faults = faults
+    local worker = newWorker(prepared, faults)
     process.worker = worker
     local ok, err = pcall(
         receive,

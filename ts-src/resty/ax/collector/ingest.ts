@@ -1,4 +1,4 @@
-import { cleanSparse } from "../core/histogram";
+import { cleanSparse, lowerBoundMs } from "../core/histogram";
 import { advanceNode, feedNode } from "../core/windows";
 import { DELTAS_MAX, type NodeDelta, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
 import { breathe, type Collector, type NodeRecord } from "./state";
@@ -53,10 +53,20 @@ function cleanDelta(raw: Record<string, unknown>): NodeDelta {
   return raw as unknown as NodeDelta;
 }
 
+function countGoodRun(node: NodeRecord, delta: NodeDelta): void {
+  if (delta.err + delta.fail > 0) node.good_run = 0;
+  else if (delta.ok > 0) {
+    // The histogram ascends: its last bucket is the slowest.
+    const slowest_ms = lowerBoundMs(delta.hist[delta.hist.length - 2]);
+    node.good_run = slowest_ms <= node.usual_ms ? node.good_run + delta.ok : 0;
+  }
+}
+
 function takeNodeDelta(node: NodeRecord, delta: NodeDelta, now_ms: number): void {
   advanceNode(node.windows, now_ms);
   feedNode(node.windows, delta);
   countStreak(node, delta, now_ms);
+  countGoodRun(node, delta);
   node.seen.picks_since_return += delta.picks;
   if (delta.ok + delta.err > 0) node.seen.answered_since_return = true;
   const detail = node.detail;

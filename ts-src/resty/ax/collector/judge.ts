@@ -1,5 +1,5 @@
 import { inRotation, rampFactor, startRamp, transition } from "../core/ejection";
-import { weigh } from "../core/evidence";
+import { type Evidence, LATENCY_FLOOR_MS, weigh } from "../core/evidence";
 import { connRatio, errorRatio, p99Ratio, referenceP99, stepScore, targetScore } from "../core/score";
 import { advanceNode, clearNode, forgetOlder, isEmpty, judged, meanMs } from "../core/windows";
 import { breathe, type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
@@ -68,6 +68,23 @@ function releaseOne(upstream: UpstreamRecord, now_ms: number): void {
   startAnew(first, now_ms);
 }
 
+/** An answer that takes longer than this many typical P99s is unusual: one in a thousand, if latencies are exponential. */
+const USUAL_RATIO = 1.5;
+
+/**
+ * So many usual answers in a row are no luck: of a node 8 times as slow (exponential), 58 % of the answers are within
+ * 1.5 × the typical P99, and 0.58¹² = 0.15 %.
+ */
+const GOOD_RUN = 12;
+
+/**
+ * The node has been slow, and is not any more, which few answers have to tell: a slow node gets few requests, and the
+ * short window seldom has enough of them for its own judgement (core/evidence.ts).
+ */
+function hasRecovered(node: NodeRecord, evidence: Evidence): boolean {
+  return node.good_run >= GOOD_RUN && evidence.p99_ms !== undefined && evidence.p99_ms > node.usual_ms;
+}
+
 /** Scores by the nodes' evidence. A node out of rotation has none: it drifts back to average. */
 function moveScores(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
   const nodes = upstream.nodes;
@@ -80,7 +97,7 @@ function moveScores(collector: Collector, upstream: UpstreamRecord, now_ms: numb
       breathe(collector, 1);
       const evidence = weigh(node.windows, upstream.config.min_samples);
       node.evidence = evidence;
-      if (evidence.recovered) forgetOlder(node.windows, now_ms);
+      if (evidence.recovered || hasRecovered(node, evidence)) forgetOlder(node.windows, now_ms);
       if (evidence.p99_ms !== undefined && evidence.p99_confidence >= 1) {
         p99s_ms[known] = evidence.p99_ms;
         known++;
@@ -88,7 +105,11 @@ function moveScores(collector: Collector, upstream: UpstreamRecord, now_ms: numb
     }
   }
   const reference_ms = referenceP99(p99s_ms);
-  for (let i = 0; i < nodes.length; i++) moveScore(nodes[i], upstream, reference_ms, now_ms);
+  const usual_ms = reference_ms === undefined ? 0 : Math.max(reference_ms, LATENCY_FLOOR_MS) * USUAL_RATIO;
+  for (let i = 0; i < nodes.length; i++) {
+    nodes[i].usual_ms = usual_ms;
+    moveScore(nodes[i], upstream, reference_ms, now_ms);
+  }
 }
 
 function moveScore(node: NodeRecord, upstream: UpstreamRecord, reference_ms: number | undefined, now_ms: number): void {

@@ -36,6 +36,10 @@ export interface NodeRecord {
   failed_at_ms: number;
   /** Until then a score taken over stands while too little has been seen to judge by, monotonic ms. */
   held_until_ms: number;
+  /** Answers in a row, none of them slower than `usual_ms` and none failed: a node that was slow has recovered. */
+  good_run: number;
+  /** Slower than this is unusual in this upstream, ms; 0 = not known yet. */
+  usual_ms: number;
   /** What its windows say, as of the last look; undefined when they are empty or it is out of rotation. */
   evidence?: Evidence;
   /** What is published; scores and totals live in here alone. */
@@ -106,6 +110,8 @@ export function newNodeRecord(config: NodeConfig, upstream: UpstreamConfig, key:
     seen: newSeen(),
     failed_at_ms: 0,
     held_until_ms: 0,
+    good_run: 0,
+    usual_ms: 0,
     detail: newDetail(config.weight, now_ms),
     described: false,
     detail_text: "",

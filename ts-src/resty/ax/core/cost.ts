@@ -15,20 +15,21 @@ const MIN_WEIGHT = 1e-9;
 /**
  * The expected cost of sending the next request to a node: lower is better.
  *
- *     (in_flight + 1) · latency / success³ · clamp(oldest_age / (1.5 · latency), 1, 50) / static_weight
+ *     (in_flight + 1) · latency / success³ · clamp(oldest_age / (1.5 · latency), 1, 50) / prior
  *
  * Least-requests times latency is the "peak EWMA" load of Finagle and tower; here failures enter as
  * the cube of the success share, because a node that fails fast must never look fast, and the age of
  * the oldest request in flight tells of a node that hangs before any of its requests has ended.
- * The static weight is the prior: capacity, ramps, the operator's will. The collector's score is left out of it: it
- * is made of the same latencies and errors, up to a minute old, and would hold back a recovered node for as long.
+ * The prior is base weight × ramp × √score: capacity, ramps, the operator's will, and what the collector has seen over
+ * a longer time. The root, because the score is made of the same latencies and errors, up to a minute old: in full it
+ * would hold back a recovered node for as long; left out, a slow node gets twice as many requests under pressure.
  *
  * @param now_ms monotonic ms
  */
 export function cost(pool: Pool, node: number, now_ms: number): number {
   const latency_ms = pool.latency_ms[node];
   const success = pool.success[node];
-  const weight = pool.static_weight[node];
+  const weight = pool.prior[node];
   const in_flight = pool.in_flight[node] - pool.long_in_flight[node] + pool.others_in_flight[node] + 1;
   let total = (in_flight * latency_ms) / (success * success * success * (weight > MIN_WEIGHT ? weight : MIN_WEIGHT));
   const oldest_start_ms = pool.oldest_start_ms[node];

@@ -109,6 +109,7 @@ function newPool(config: UpstreamConfig): Pool {
     n,
     ids: [],
     weight: [],
+    prior: [],
     static_weight: [],
     in_flight: [],
     long_in_flight: [],
@@ -128,6 +129,7 @@ function newPool(config: UpstreamConfig): Pool {
     const given: NodeConfig = config.nodes[node];
     pool.ids[node] = given.id;
     pool.weight[node] = given.weight;
+    pool.prior[node] = given.weight;
     pool.static_weight[node] = given.weight;
     pool.in_flight[node] = 0;
     pool.long_in_flight[node] = 0;
@@ -235,6 +237,7 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
       upstream.state[node] = upstream.config.nodes[node].down ? "down" : given.state;
       pool.weight[node] = given.weight;
       pool.static_weight[node] = given.static_weight;
+      pool.prior[node] = Math.sqrt(given.weight * given.static_weight);
       if (now_ms - pool.last_sample_ms[node] > OWN_SAMPLE_FRESH_MS) {
         pool.latency_ms[node] = floorLatency(given.latency_ms ?? median_ms);
         pool.success[node] = floorSuccess(given.success);

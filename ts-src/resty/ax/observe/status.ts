@@ -131,6 +131,21 @@ function withData(given: NodeConfig, node: DetailNode, now_ms: number): NodeStat
   return status;
 }
 
+/** Picks that make it certain that outcomes are missing, not late. */
+const PICKS_WITHOUT_OUTCOME = 20;
+
+function hasPicksOnly(nodes: NodeStatus[]): boolean {
+  let picks = 0;
+  let outcomes = 0;
+  let in_flight = 0;
+  for (const { totals, in_flight: waiting } of nodes) {
+    picks += totals.picks;
+    outcomes += totals.ok + totals.err + totals.fail + totals.aborted;
+    in_flight += waiting ?? 0;
+  }
+  return outcomes === 0 && picks - in_flight >= PICKS_WITHOUT_OUTCOME;
+}
+
 /** One upstream, all its configured nodes in the order of the configuration. */
 export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms: number): UpstreamStatus {
   const detail = decodeObject(deps, `detail:${config.name}`) as Detail | undefined;
@@ -157,6 +172,9 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
   for (const given of config.nodes) {
     const node = detail?.nodes[given.id];
     status.nodes.push(node === undefined ? withoutData(given) : withData(given, node, now_ms));
+  }
+  if (hasPicksOnly(status.nodes)) {
+    status.warnings.push("no request has been accounted: log() does not run where this upstream is used (log_missing)");
   }
   status.warnings = deps.array(status.warnings);
   return status;

@@ -13,7 +13,7 @@ import { decode, encode } from "../nginx/json";
 import { logError } from "../nginx/log";
 import { processAlive, workerPid } from "../nginx/process";
 import { every, pause } from "../nginx/timer";
-import { newFaults, sendFaults } from "../observe/faults";
+import { type Faults, newFaults, sendFaults } from "../observe/faults";
 import { fault } from "./faults";
 
 const SWEEP_EVERY_MS = 5000;
@@ -53,7 +53,7 @@ function newWorkerUpstream(config: UpstreamConfig, prepared: Prepared, seed: num
   );
 }
 
-function newWorker(prepared: Prepared): Worker {
+function newWorker(prepared: Prepared, faults: Faults): Worker {
   const pid = workerPid();
   const config = prepared.config;
   const worker: Worker = {
@@ -78,7 +78,7 @@ function newWorker(prepared: Prepared): Worker {
     collector: undefined,
     collected_at_ms: 0,
     swept_at_ms: 0,
-    faults: process.faults ?? newFaults(logError),
+    faults,
     exiting: false,
   };
   for (const [name, upstream] of pairs(config.upstreams)) {
@@ -166,8 +166,9 @@ export function initWorker(): void {
     fault("not_initialised", "init_worker(): init() has not run: add it to init_by_lua_block", nowMs());
     return;
   }
-  const worker = newWorker(prepared);
-  process.faults = worker.faults;
+  const faults = process.faults ?? newFaults(logError);
+  process.faults = faults;
+  const worker = newWorker(prepared, faults);
   process.worker = worker;
   const [ok, err] = pcall(receive, worker, nowMs());
   if (!ok) fault("flush", tostring(err), nowMs());

@@ -39,10 +39,15 @@ function newPool(config)
         others_in_flight = {},
         oldest_start_ms = {},
         latency_ms = {},
+        peak_latency_ms = {},
+        p99_ms = {},
+        samples = {},
         success = {},
         last_pick_ms = {},
         last_sample_ms = {},
         max_conns = {},
+        capacity = {},
+        price = {},
         candidates = {},
         candidate_count = 0,
         version = 0
@@ -60,10 +65,15 @@ function newPool(config)
             pool.others_in_flight[node + 1] = 0
             pool.oldest_start_ms[node + 1] = 0
             pool.latency_ms[node + 1] = COLD_LATENCY_MS
+            pool.peak_latency_ms[node + 1] = COLD_LATENCY_MS
+            pool.p99_ms[node + 1] = -1
+            pool.samples[node + 1] = 0
             pool.success[node + 1] = 1
             pool.last_pick_ms[node + 1] = 0
             pool.last_sample_ms[node + 1] = 0
             pool.max_conns[node + 1] = given.max_conns
+            pool.capacity[node + 1] = given.max_conns > 0 and given.max_conns or config.max_concurrency_per_node
+            pool.price[node + 1] = given.cost
             node = node + 1
         end
     end
@@ -258,8 +268,11 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
                 upstream.state[node + 1] = upstream.config.nodes[node + 1].down and "down" or given.state
                 pool.weight[node + 1] = given.weight
                 pool.static_weight[node + 1] = given.static_weight
+                pool.p99_ms[node + 1] = given.judged_p99_ms or -1
                 if now_ms - pool.last_sample_ms[node + 1] > OWN_SAMPLE_FRESH_MS then
                     pool.latency_ms[node + 1] = ____exports.floorLatency(given.latency_ms or median_ms)
+                    pool.peak_latency_ms[node + 1] = pool.latency_ms[node + 1]
+                    pool.samples[node + 1] = given.samples or 0
                     pool.success[node + 1] = ____exports.floorSuccess(given.success)
                 end
             end

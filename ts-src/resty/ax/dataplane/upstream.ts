@@ -116,10 +116,15 @@ function newPool(config: UpstreamConfig): Pool {
     others_in_flight: [],
     oldest_start_ms: [],
     latency_ms: [],
+    peak_latency_ms: [],
+    p99_ms: [],
+    samples: [],
     success: [],
     last_pick_ms: [],
     last_sample_ms: [],
     max_conns: [],
+    capacity: [],
+    price: [],
     candidates: [],
     candidate_count: 0,
     version: 0,
@@ -135,10 +140,15 @@ function newPool(config: UpstreamConfig): Pool {
     pool.others_in_flight[node] = 0;
     pool.oldest_start_ms[node] = 0;
     pool.latency_ms[node] = COLD_LATENCY_MS;
+    pool.peak_latency_ms[node] = COLD_LATENCY_MS;
+    pool.p99_ms[node] = -1;
+    pool.samples[node] = 0;
     pool.success[node] = 1;
     pool.last_pick_ms[node] = 0;
     pool.last_sample_ms[node] = 0;
     pool.max_conns[node] = given.max_conns;
+    pool.capacity[node] = given.max_conns > 0 ? given.max_conns : config.max_concurrency_per_node;
+    pool.price[node] = given.cost;
   }
   return pool;
 }
@@ -235,8 +245,11 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
       upstream.state[node] = upstream.config.nodes[node].down ? "down" : given.state;
       pool.weight[node] = given.weight;
       pool.static_weight[node] = given.static_weight;
+      pool.p99_ms[node] = given.judged_p99_ms ?? -1;
       if (now_ms - pool.last_sample_ms[node] > OWN_SAMPLE_FRESH_MS) {
         pool.latency_ms[node] = floorLatency(given.latency_ms ?? median_ms);
+        pool.peak_latency_ms[node] = pool.latency_ms[node];
+        pool.samples[node] = given.samples ?? 0;
         pool.success[node] = floorSuccess(given.success);
       }
     }

@@ -1,6 +1,8 @@
 import type { Strategy } from "../strategy";
 import { adaptive } from "./adaptive";
+import { fastest } from "./fastest";
 import { leastConn } from "./least_conn";
+import { p2c } from "./p2c";
 import { random } from "./random";
 import { roundRobin } from "./round_robin";
 
@@ -9,7 +11,9 @@ export type AnyStrategy = Strategy<never>;
 
 const all: AnyStrategy[] = [
   adaptive as AnyStrategy,
+  fastest as AnyStrategy,
   leastConn as AnyStrategy,
+  p2c as AnyStrategy,
   random as AnyStrategy,
   roundRobin as AnyStrategy,
 ];

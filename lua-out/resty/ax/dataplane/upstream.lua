@@ -13,10 +13,16 @@ end
 -- End of Lua Library inline imports
 local ____exports = {}
 local newListHead, newPool, isUsable, collect, COLD_LATENCY_MS
+local ____classes = require("resty.ax.core.classes")
+local measureLoads = ____classes.measureLoads
 local ____random = require("resty.ax.core.random")
 local newRandom = ____random.newRandom
 local ____counters = require("resty.ax.dataplane.counters")
 local newCounters = ____counters.newCounters
+local ____placement = require("resty.ax.dataplane.placement")
+local newPlacement = ____placement.newPlacement
+local splitByZone = ____placement.splitByZone
+local updateShare = ____placement.updateShare
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestRecord = ____requests.newRequestRecord
 function newListHead()
@@ -126,6 +132,24 @@ function ____exports.rebuildCandidates(upstream)
     end
     pool.candidate_count = count
     pool.version = pool.version + 1
+    if upstream.placement == nil then
+        return
+    end
+    splitByZone(upstream.placement, pool)
+    ____exports.refreshPlacement(upstream)
+end
+--- Brings up to date what zones and classes are decided by. Flush, and when candidates change.
+function ____exports.refreshPlacement(upstream)
+    local placement = upstream.placement
+    if placement == nil then
+        return
+    end
+    updateShare(placement, upstream.pool, upstream.config.nodes)
+    if placement.source == nil then
+        return
+    end
+    measureLoads(placement.loads, upstream.pool)
+    measureLoads(placement.others_loads, placement.others)
 end
 --- nginx measures in whole milliseconds: below half of one, nothing is known but "fast".
 function ____exports.floorLatency(latency_ms)
@@ -155,6 +179,7 @@ function ____exports.newUpstream(config, strategy, custom, seed)
         strategy_state = nil,
         strategy_is_custom = custom,
         request = {now_ms = 0, tries = 0},
+        placement = newPlacement(config, pool, seed),
         flights = {},
         state = {},
         held_until_ms = {},
@@ -190,6 +215,14 @@ function ____exports.newUpstream(config, strategy, custom, seed)
         config.strategy_options,
         newRandom(seed)
     )
+    local placement = upstream.placement
+    if placement ~= nil and config.zone ~= nil then
+        placement.others_state = strategy.create(
+            placement.others,
+            config.strategy_options,
+            newRandom(seed)
+        )
+    end
     return upstream
 end
 --- Keeps a node out of this worker's picks for a while, ahead of the collector's ruling.

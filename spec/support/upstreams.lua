@@ -4,7 +4,16 @@ local registry = require("resty.ax.core.strategies.registry")
 
 local M = {}
 
-local defaults = { weight = 1, max_fails = 3, fail_timeout_s = 10, max_conns = 0, backup = false, down = false, zone = "", cost = 1 }
+local defaults = {
+  weight = 1,
+  max_fails = 3,
+  fail_timeout_s = 10,
+  max_conns = 0,
+  backup = false,
+  down = false,
+  zone = "",
+  cost = 1,
+}
 
 --- A node's configuration; `given` overrides the defaults.
 function M.node(id, given)

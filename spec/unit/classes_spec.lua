@@ -182,7 +182,8 @@ describe("a mistake in classes", function()
       'class_source: "header:X Class" is no class source; "$variable", "header:Name" or the name of a class is needed',
     }, problems_of({ class_source = "header:X Class" }))
     assert.same({
-      'classes: is empty; a map of class names to what they stand for, { trading = "vip", reports = "batch" }, is needed',
+      'classes: is empty; a map of class names to what they stand for, '
+        .. '{ trading = "vip", reports = "batch" }, is needed',
     }, problems_of({ classes = {}, class_source = "vip" }))
   end)
 end)

@@ -61,14 +61,7 @@ function pickCustom(
   count: number,
   report: FaultReporter,
 ): number {
-  const [ok, answer] = pcall(
-    upstream.strategy.pick,
-    state,
-    pool,
-    candidates,
-    count,
-    upstream.request,
-  );
+  const [ok, answer] = pcall(upstream.strategy.pick, state, pool, candidates, count, upstream.request);
   if (ok && isOneOf(candidates, count, answer)) return answer;
   report(
     "strategy",

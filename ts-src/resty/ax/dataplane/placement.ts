@@ -3,7 +3,15 @@
  * nodes for its class (core/classes.ts). Written per flush and whenever candidates change; read by picks.
  * Absent from upstreams that configure neither.
  */
-import { type ClassSource, DEFAULT_CLASSES, type Loads, newLoads, parseClassSource, Role, ROLES } from "../core/classes";
+import {
+  type ClassSource,
+  DEFAULT_CLASSES,
+  type Loads,
+  newLoads,
+  parseClassSource,
+  Role,
+  ROLES,
+} from "../core/classes";
 import type { NodeConfig, UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 import { newRandom, type Random } from "../core/random";
@@ -48,6 +56,7 @@ export function newPlacement(config: UpstreamConfig, pool: Pool, seed: number): 
     // Another sequence than the strategy's, which gets `seed` itself.
     random: newRandom(seed + 1),
     is_local,
+    // eslint-disable-next-line ax/hot-loops -- once per worker
     others: { ...pool, candidates: [], candidate_count: 0 },
     others_state: undefined as never,
     local_share: 1,

@@ -3,6 +3,8 @@ local ____adaptive = require("resty.ax.core.strategies.adaptive")
 local adaptive = ____adaptive.adaptive
 local ____fastest = require("resty.ax.core.strategies.fastest")
 local fastest = ____fastest.fastest
+local ____goal = require("resty.ax.core.strategies.goal")
+local goal = ____goal.goal
 local ____least_conn = require("resty.ax.core.strategies.least_conn")
 local leastConn = ____least_conn.leastConn
 local ____p2c = require("resty.ax.core.strategies.p2c")
@@ -14,6 +16,7 @@ local roundRobin = ____round_robin.roundRobin
 local all = {
     adaptive,
     fastest,
+    goal,
     leastConn,
     p2c,
     random,

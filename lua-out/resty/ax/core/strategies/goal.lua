@@ -42,7 +42,8 @@ local MIN_SHARE = 1e-9
 local function liveLoad(state, pool, node)
     local success = pool.success[node + 1]
     local share = state.share[node + 1] * success * success * success
-    return (pool.in_flight[node + 1] + pool.others_in_flight[node + 1] + 1) / (share > MIN_SHARE and share or MIN_SHARE)
+    local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + pool.others_in_flight[node + 1] + 1
+    return in_flight / (share > MIN_SHARE and share or MIN_SHARE)
 end
 local function isOver(state, pool, node)
     return pool.in_flight[node + 1] + pool.others_in_flight[node + 1] >= state.ceiling * pool.capacity[node + 1]

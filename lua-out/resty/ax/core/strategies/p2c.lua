@@ -20,7 +20,7 @@ end
 --- Peak EWMA × (in flight + 1), per weight; failures enter as in core/cost.ts, so that a fast failure is not fast.
 local function load(state, pool, node)
     local latency_ms = state.peak and pool.peak_latency_ms[node + 1] or pool.latency_ms[node + 1]
-    local in_flight = pool.in_flight[node + 1] + pool.others_in_flight[node + 1] + 1
+    local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + pool.others_in_flight[node + 1] + 1
     local success = pool.success[node + 1]
     local weight = pool.static_weight[node + 1]
     local share = success * success * success * (weight > MIN_WEIGHT and weight or MIN_WEIGHT)

@@ -52,7 +52,8 @@ const MIN_SHARE = 1e-9;
 function liveLoad(state: State, pool: Pool, node: number): number {
   const success = pool.success[node];
   const share = state.share[node] * success * success * success;
-  return (pool.in_flight[node] + pool.others_in_flight[node] + 1) / (share > MIN_SHARE ? share : MIN_SHARE);
+  const in_flight = pool.in_flight[node] - pool.long_in_flight[node] + pool.others_in_flight[node] + 1;
+  return in_flight / (share > MIN_SHARE ? share : MIN_SHARE);
 }
 
 function isOver(state: State, pool: Pool, node: number): boolean {

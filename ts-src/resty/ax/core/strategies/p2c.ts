@@ -25,7 +25,7 @@ function rebuild(state: State, pool: Pool): void {
 /** Peak EWMA × (in flight + 1), per weight; failures enter as in core/cost.ts, so that a fast failure is not fast. */
 function load(state: State, pool: Pool, node: number): number {
   const latency_ms = state.peak ? pool.peak_latency_ms[node] : pool.latency_ms[node];
-  const in_flight = pool.in_flight[node] + pool.others_in_flight[node] + 1;
+  const in_flight = pool.in_flight[node] - pool.long_in_flight[node] + pool.others_in_flight[node] + 1;
   const success = pool.success[node];
   const weight = pool.static_weight[node];
   const share = success * success * success * (weight > MIN_WEIGHT ? weight : MIN_WEIGHT);

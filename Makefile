@@ -8,7 +8,7 @@ SOURCES := $(shell find ts-src/resty ts-src/types) tstl.json package-lock.json s
 .DEFAULT_GOAL := help
 .PHONY: help install build check-fresh format clean
 .PHONY: lint lint-eslint lint-types lint-core lint-format lint-luacheck lint-config
-.PHONY: test test-unit test-nginx test-docker bench demo up down
+.PHONY: test test-unit test-nginx test-docker bench bench-pick demo up down
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ test-docker: ## specs in containers
 
 bench: build ## measure: pick cost, gateway CPU, throughput
 	@tsx ts-src/node/bench/bench.ts
+
+bench-pick: build ## measure one pick: every strategy, 10 to 10,000 nodes
+	@"$$(scripts/find-luajit)" spec/bench/pick.lua
 
 demo: build ## gateway and six backends under load, compared with nginx's own policies
 	@tsx ts-src/node/demo/demo.ts

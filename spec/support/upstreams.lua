@@ -4,7 +4,16 @@ local registry = require("resty.ax.core.strategies.registry")
 
 local M = {}
 
-local defaults = { weight = 1, max_fails = 3, fail_timeout_s = 10, max_conns = 0, backup = false, down = false }
+local defaults = {
+  weight = 1,
+  max_fails = 3,
+  fail_timeout_s = 10,
+  max_conns = 0,
+  backup = false,
+  down = false,
+  zone = "",
+  cost = 1,
+}
 
 --- A node's configuration; `given` overrides the defaults.
 function M.node(id, given)
@@ -52,6 +61,7 @@ function M.new(spec)
     nodes = nodes,
     nodes_from = "nodes",
     max_tries = 0,
+    max_concurrency_per_node = 500,
   }
   for key, value in pairs(spec.config or {}) do
     config[key] = value

@@ -90,15 +90,15 @@ describe("loading a table", function()
     assert.same({
       {
         id = "10.0.0.1:8080", host = "10.0.0.1", port = 8080, weight = 5, max_fails = 3, fail_timeout_s = 10,
-        max_conns = 0, backup = false, down = false, labels = { zone = "a" },
+        max_conns = 0, backup = false, down = false, zone = "", cost = 1, labels = { zone = "a" },
       },
       {
         id = "two", host = "[2001:db8::2]", port = 80, weight = 1, max_fails = 3, fail_timeout_s = 10,
-        max_conns = 0, backup = true, down = false, labels = {},
+        max_conns = 0, backup = true, down = false, zone = "", cost = 1, labels = {},
       },
       {
         id = "unix:/run/x.sock", host = "unix:/run/x.sock", port = 0, weight = 1, max_fails = 3, fail_timeout_s = 10,
-        max_conns = 0, backup = false, down = true, labels = {},
+        max_conns = 0, backup = false, down = true, zone = "", cost = 1, labels = {},
       },
     }, backend.nodes)
   end)

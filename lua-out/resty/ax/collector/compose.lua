@@ -37,6 +37,16 @@ function snapshotBody(upstream)
                 parts[____end + 1 + 1] = detail.latency_ms
                 ____end = ____end + 2
             end
+            if detail.samples ~= nil then
+                parts[____end + 1] = ",\"samples\":"
+                parts[____end + 1 + 1] = detail.samples
+                ____end = ____end + 2
+            end
+            if detail.judged_p99_ms ~= nil then
+                parts[____end + 1] = ",\"judged_p99_ms\":"
+                parts[____end + 1 + 1] = detail.judged_p99_ms
+                ____end = ____end + 2
+            end
             parts[____end + 1] = "},"
             ____end = ____end + 1
             i = i + 1

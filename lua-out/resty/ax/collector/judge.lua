@@ -186,11 +186,15 @@ function describeForPicks(node, upstream, now_ms)
     end
     ____detail_10.latency_ms = ____temp_9
     detail.success = successShare(node)
+    detail.samples = windows.long.total.ok > 0 and round(windows.long.total.ok, 1) or nil
+    local evidence = node.evidence
+    local knows_p99 = (evidence and evidence.p99_ms) ~= nil and evidence.p99_confidence >= 1
+    detail.judged_p99_ms = knows_p99 and round(evidence.p99_ms or 0, 10) or nil
 end
 function successShare(node)
-    local ____node_windows_11 = node.windows
-    local short = ____node_windows_11.short
-    local long = ____node_windows_11.long
+    local ____node_windows_13 = node.windows
+    local short = ____node_windows_13.short
+    local long = ____node_windows_13.long
     local tally = judged(short.total) == 0 and long.total or short.total
     return round(
         (tally.ok + SUCCESS_PRIOR) / (judged(tally) + SUCCESS_PRIOR),
@@ -198,10 +202,10 @@ function successShare(node)
     )
 end
 function isSettled(node, now_ms)
-    local ____node_12 = node
-    local detail = ____node_12.detail
-    local health = ____node_12.health
-    local windows = ____node_12.windows
+    local ____node_14 = node
+    local detail = ____node_14.detail
+    local health = ____node_14.health
+    local windows = ____node_14.windows
     return isEmpty(windows.long.total) and isEmpty(windows.short.total) and detail.in_flight == 0 and detail.score == detail.target_score and now_ms >= node.held_until_ms and health.ejections == 0 and health.error_since_ms == nil and health.kept == nil and (health.state == "up" or health.state == "down")
 end
 --- One look at one upstream: states, then scores, then what picks need to know of every node.

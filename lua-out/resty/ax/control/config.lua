@@ -19,6 +19,8 @@ local quote = ____show.quote
 local showNumber = ____show.showNumber
 local showValue = ____show.showValue
 local sortedKeys = ____show.sortedKeys
+local ____suggest = require("resty.ax.core.config.suggest")
+local suggest = ____suggest.suggest
 local ____texts = require("resty.ax.core.config.texts")
 local checkName = ____texts.checkName
 local ____validate = require("resty.ax.core.config.validate")
@@ -162,6 +164,28 @@ local function toConfig(record)
     end
     return record
 end
+--- A zone that no node is in prefers nothing: most likely a slip of the pen, but a node may be there tomorrow.
+local function warnAboutZone(loading, upstream)
+    if upstream.zone == nil then
+        return
+    end
+    local zones = {}
+    for ____, node in ipairs(upstream.nodes) do
+        if node.zone == upstream.zone then
+            return
+        end
+        if node.zone ~= "" then
+            zones[#zones + 1] = node.zone
+        end
+    end
+    local near = suggest(upstream.zone, zones)
+    local hint = near == nil and "" or ("; did you mean " .. quote(near)) .. "?"
+    warn(
+        loading,
+        ("upstreams." .. upstream.name) .. ".zone",
+        (("no node is in " .. quote(upstream.zone)) .. ": all are alike") .. hint
+    )
+end
 --- " (line 3, column 7)" for the character that the decoder names; "" when it names none.
 local function lineText(text, err)
     local found = string.match(err, "character (%d+)")
@@ -234,7 +258,11 @@ function ____exports.loadConfig(source, deps)
         adoptAll(loading, upstreams, raw.upstreams)
     end
     if problems.total == 0 then
-        return toConfig(record), nil
+        local config = toConfig(record)
+        for ____, name in ipairs(sortedKeys(config.upstreams)) do
+            warnAboutZone(loading, config.upstreams[name])
+        end
+        return config, nil
     end
     return nil, errorText(
         problems,

@@ -1,6 +1,8 @@
 local ____exports = {}
 local ____counters = require("resty.ax.dataplane.counters")
 local countOutcome = ____counters.countOutcome
+local ____peak = require("resty.ax.core.peak")
+local nextPeak = ____peak.nextPeak
 local ____upstream = require("resty.ax.dataplane.upstream")
 local floorLatency = ____upstream.floorLatency
 local floorSuccess = ____upstream.floorSuccess
@@ -27,17 +29,27 @@ local function gain(upstream, node, now_ms)
     local share = elapsed_ms / (elapsed_ms + DECAY_MS)
     return math.min(share, last_ms > 0 and MAX_GAIN or FIRST_GAIN)
 end
-local function learnLatency(upstream, node, latency_ms, share)
+local function learnLatency(upstream, node, latency_ms, share, elapsed_ms)
     local pool = upstream.pool
     local latency_share = math.max(share, LATENCY_GAIN)
     pool.latency_ms[node + 1] = floorLatency(pool.latency_ms[node + 1] + latency_share * (latency_ms - pool.latency_ms[node + 1]))
+    pool.peak_latency_ms[node + 1] = floorLatency(nextPeak(pool.peak_latency_ms[node + 1], latency_ms, elapsed_ms))
 end
 local function learnSuccess(upstream, node, latency_ms, now_ms)
     local pool = upstream.pool
+    local elapsed_ms = now_ms - pool.last_sample_ms[node + 1]
     local share = gain(upstream, node, now_ms)
-    learnLatency(upstream, node, latency_ms, share)
-    local ____pool_success_0, ____temp_1 = pool.success, node + 1
-    ____pool_success_0[____temp_1] = ____pool_success_0[____temp_1] + math.max(share, SUCCESS_GAIN) * (1 - pool.success[node + 1])
+    local ____pool_samples_0, ____temp_1 = pool.samples, node + 1
+    ____pool_samples_0[____temp_1] = ____pool_samples_0[____temp_1] + 1
+    learnLatency(
+        upstream,
+        node,
+        latency_ms,
+        share,
+        elapsed_ms
+    )
+    local ____pool_success_2, ____temp_3 = pool.success, node + 1
+    ____pool_success_2[____temp_3] = ____pool_success_2[____temp_3] + math.max(share, SUCCESS_GAIN) * (1 - pool.success[node + 1])
 end
 --- The client gave up waiting: no failure of the node, but it is known to be no faster than that. Without this, a
 -- node that hangs looks idle, and as fast as ever, whenever clients have less patience than nginx.
@@ -49,7 +61,8 @@ local function learnAbort(upstream, node, waited_ms, now_ms)
         upstream,
         node,
         waited_ms,
-        gain(upstream, node, now_ms)
+        gain(upstream, node, now_ms),
+        0
     )
 end
 --- A try failed: lower the node's success share at once. Also called at a retry, before the log phase
@@ -69,8 +82,8 @@ function ____exports.learnFailure(upstream, node, answered, now_ms)
         counters.streak[node + 1] = 0
         return
     end
-    local ____counters_streak_2, ____temp_3 = counters.streak, node + 1
-    ____counters_streak_2[____temp_3] = ____counters_streak_2[____temp_3] + 1
+    local ____counters_streak_4, ____temp_5 = counters.streak, node + 1
+    ____counters_streak_4[____temp_5] = ____counters_streak_4[____temp_5] + 1
     local max_fails = upstream.config.nodes[node + 1].max_fails
     if max_fails > 0 and counters.streak[node + 1] >= max_fails then
         hold(upstream, node, now_ms + upstream.hold_ms)

@@ -25,6 +25,7 @@ function ____exports.newRequestRecord()
         subrequest = false,
         family = "",
         subrequest_at = -1,
+        role = 0,
         prev = nil,
         next = nil,
         tries = 0,
@@ -47,6 +48,7 @@ function ____exports.openRequest(____table, key, born, subrequest)
     record.key = key
     record.born = born
     record.subrequest = subrequest
+    record.role = 0
     record.tries = 0
     record.earlier_tries = 0
     record.settled_tries = 0

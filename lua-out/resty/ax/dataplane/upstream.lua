@@ -13,10 +13,16 @@ end
 -- End of Lua Library inline imports
 local ____exports = {}
 local newListHead, newPool, isUsable, collect, COLD_LATENCY_MS
+local ____classes = require("resty.ax.core.classes")
+local measureLoads = ____classes.measureLoads
 local ____random = require("resty.ax.core.random")
 local newRandom = ____random.newRandom
 local ____counters = require("resty.ax.dataplane.counters")
 local newCounters = ____counters.newCounters
+local ____placement = require("resty.ax.dataplane.placement")
+local newPlacement = ____placement.newPlacement
+local splitByZone = ____placement.splitByZone
+local updateShare = ____placement.updateShare
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestRecord = ____requests.newRequestRecord
 function newListHead()
@@ -40,10 +46,15 @@ function newPool(config)
         others_in_flight = {},
         oldest_start_ms = {},
         latency_ms = {},
+        peak_latency_ms = {},
+        p99_ms = {},
+        samples = {},
         success = {},
         last_pick_ms = {},
         last_sample_ms = {},
         max_conns = {},
+        capacity = {},
+        price = {},
         candidates = {},
         candidate_count = 0,
         version = 0
@@ -62,10 +73,15 @@ function newPool(config)
             pool.others_in_flight[node + 1] = 0
             pool.oldest_start_ms[node + 1] = 0
             pool.latency_ms[node + 1] = COLD_LATENCY_MS
+            pool.peak_latency_ms[node + 1] = COLD_LATENCY_MS
+            pool.p99_ms[node + 1] = -1
+            pool.samples[node + 1] = 0
             pool.success[node + 1] = 1
             pool.last_pick_ms[node + 1] = 0
             pool.last_sample_ms[node + 1] = 0
             pool.max_conns[node + 1] = given.max_conns
+            pool.capacity[node + 1] = given.max_conns > 0 and given.max_conns or config.max_concurrency_per_node
+            pool.price[node + 1] = given.cost
             node = node + 1
         end
     end
@@ -118,6 +134,24 @@ function ____exports.rebuildCandidates(upstream)
     end
     pool.candidate_count = count
     pool.version = pool.version + 1
+    if upstream.placement == nil then
+        return
+    end
+    splitByZone(upstream.placement, pool)
+    ____exports.refreshPlacement(upstream)
+end
+--- Brings up to date what zones and classes are decided by. Flush, and when candidates change.
+function ____exports.refreshPlacement(upstream)
+    local placement = upstream.placement
+    if placement == nil then
+        return
+    end
+    updateShare(placement, upstream.pool, upstream.config.nodes)
+    if placement.source == nil then
+        return
+    end
+    measureLoads(placement.loads, upstream.pool)
+    measureLoads(placement.others_loads, placement.others)
 end
 --- nginx measures in whole milliseconds: below half of one, nothing is known but "fast".
 function ____exports.floorLatency(latency_ms)
@@ -147,6 +181,7 @@ function ____exports.newUpstream(config, strategy, custom, seed)
         strategy_state = nil,
         strategy_is_custom = custom,
         request = {now_ms = 0, tries = 0},
+        placement = newPlacement(config, pool, seed),
         flights = {},
         state = {},
         held_until_ms = {},
@@ -182,6 +217,14 @@ function ____exports.newUpstream(config, strategy, custom, seed)
         config.strategy_options,
         newRandom(seed)
     )
+    local placement = upstream.placement
+    if placement ~= nil and config.zone ~= nil then
+        placement.others_state = strategy.create(
+            placement.others,
+            config.strategy_options,
+            newRandom(seed)
+        )
+    end
     return upstream
 end
 --- Keeps a node out of this worker's picks for a while, ahead of the collector's ruling.
@@ -261,8 +304,11 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
                 pool.weight[node + 1] = given.weight
                 pool.static_weight[node + 1] = given.static_weight
                 pool.prior[node + 1] = math.sqrt(given.weight * given.static_weight)
+                pool.p99_ms[node + 1] = given.judged_p99_ms or -1
                 if now_ms - pool.last_sample_ms[node + 1] > OWN_SAMPLE_FRESH_MS then
                     pool.latency_ms[node + 1] = ____exports.floorLatency(given.latency_ms or median_ms)
+                    pool.peak_latency_ms[node + 1] = pool.latency_ms[node + 1]
+                    pool.samples[node + 1] = given.samples or 0
                     pool.success[node + 1] = ____exports.floorSuccess(given.success)
                 end
             end

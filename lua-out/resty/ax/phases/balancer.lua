@@ -11,6 +11,8 @@ local accountTry = ____outcome.accountTry
 local learnFailure = ____outcome.learnFailure
 local ____pick = require("resty.ax.dataplane.pick")
 local pickNode = ____pick.pickNode
+local ____placement = require("resty.ax.dataplane.placement")
+local roleOf = ____placement.roleOf
 local ____requests = require("resty.ax.dataplane.requests")
 local addTry = ____requests.addTry
 local joinFamily = ____requests.joinFamily
@@ -108,6 +110,19 @@ local function enter(name)
     end
     record.upstream = upstream
     record.start_ms = now_ms
+    local placement = upstream.placement
+    if placement ~= nil and placement.source ~= nil then
+        local variable_name = placement.source.variable
+        local ____record_2 = record
+        local ____roleOf_1 = roleOf
+        local ____temp_0
+        if variable_name == nil then
+            ____temp_0 = placement.source.constant
+        else
+            ____temp_0 = variable(variable_name)
+        end
+        ____record_2.role = ____roleOf_1(placement, ____temp_0)
+    end
     local max_tries = upstream.config.max_tries
     if max_tries > 0 and record.tries - record.earlier_tries >= max_tries then
         endTries()

@@ -35,6 +35,7 @@ local missingLog = ____sweep.missingLog
 local sweep = ____sweep.sweep
 local ____upstream = require("resty.ax.dataplane.upstream")
 local newUpstream = ____upstream.newUpstream
+local refreshPlacement = ____upstream.refreshPlacement
 local releaseHolds = ____upstream.releaseHolds
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
@@ -181,6 +182,7 @@ local function receive(worker, now_ms)
     for ____, upstream in ipairs(worker.upstreams) do
         releaseHolds(upstream, now_ms)
         setLongAside(upstream, now_ms)
+        refreshPlacement(upstream)
     end
 end
 local function housekeep(worker, now_ms)

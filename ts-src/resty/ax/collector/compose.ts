@@ -69,6 +69,16 @@ function snapshotBody(upstream: UpstreamRecord): string {
       parts[end + 1] = detail.latency_ms;
       end += 2;
     }
+    if (detail.samples !== undefined) {
+      parts[end] = ',"samples":';
+      parts[end + 1] = detail.samples;
+      end += 2;
+    }
+    if (detail.judged_p99_ms !== undefined) {
+      parts[end] = ',"judged_p99_ms":';
+      parts[end + 1] = detail.judged_p99_ms;
+      end += 2;
+    }
     parts[end] = "},";
     end++;
   }

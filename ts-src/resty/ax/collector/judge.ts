@@ -144,6 +144,10 @@ function describeForPicks(node: NodeRecord, upstream: UpstreamRecord, now_ms: nu
   detail.static_weight = round(node.config.weight * ramp, 1e4);
   detail.latency_ms = mean_ms === undefined ? undefined : round(mean_ms, 100);
   detail.success = successShare(node);
+  detail.samples = windows.long.total.ok > 0 ? round(windows.long.total.ok, 1) : undefined;
+  const evidence = node.evidence;
+  const knows_p99 = evidence?.p99_ms !== undefined && evidence.p99_confidence >= 1;
+  detail.judged_p99_ms = knows_p99 ? round(evidence.p99_ms ?? 0, 10) : undefined;
 }
 
 /** Tries taken as successful beforehand: one failure of one must not read as "never answers". */

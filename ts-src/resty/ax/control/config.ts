@@ -4,6 +4,7 @@ import { configFields } from "../core/config/options";
 import { keyPath, newProblems, type Problems, renderProblems, report } from "../core/config/problems";
 import type { NumberField } from "../core/config/schema";
 import { isAbsent, isTable, quote, showNumber, showValue, sortedKeys } from "../core/config/show";
+import { suggest } from "../core/config/suggest";
 import { checkName } from "../core/config/texts";
 import type { StrategyOptions } from "../core/config/upstream_options";
 import { validate } from "../core/config/validate";
@@ -155,6 +156,19 @@ function toConfig(record: Fields): AxConfig {
   return record as unknown as AxConfig;
 }
 
+/** A zone that no node is in prefers nothing: most likely a slip of the pen, but a node may be there tomorrow. */
+function warnAboutZone(loading: Loading, upstream: UpstreamConfig): void {
+  if (upstream.zone === undefined) return;
+  const zones: string[] = [];
+  for (const node of upstream.nodes) {
+    if (node.zone === upstream.zone) return;
+    if (node.zone !== "") zones.push(node.zone);
+  }
+  const near = suggest(upstream.zone, zones);
+  const hint = near === undefined ? "" : `; did you mean ${quote(near)}?`;
+  warn(loading, `upstreams.${upstream.name}.zone`, `no node is in ${quote(upstream.zone)}: all are alike${hint}`);
+}
+
 /** " (line 3, column 7)" for the character that the decoder names; "" when it names none. */
 function lineText(text: string, err: string): string {
   const [found] = string.match(err, "character (%d+)");
@@ -222,6 +236,10 @@ export function loadConfig(
   const upstreams = record["upstreams"] as Record<string, Fields> | undefined;
   if (upstreams !== undefined)
     adoptAll(loading, upstreams, (raw as Record<string, Record<string, Fields>>)["upstreams"]);
-  if (problems.total === 0) return $multi(toConfig(record), undefined);
+  if (problems.total === 0) {
+    const config = toConfig(record);
+    for (const name of sortedKeys(config.upstreams)) warnAboutZone(loading, config.upstreams[name]);
+    return $multi(config, undefined);
+  }
   return $multi(undefined, errorText(problems, typeof source === "string" ? source : "init", deps));
 }

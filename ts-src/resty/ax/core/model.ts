@@ -23,6 +23,10 @@ export interface NodeConfig {
   backup: boolean;
   /** Taken out by the operator: never picked. */
   down: boolean;
+  /** Where the node stands; "" = not said. See UpstreamConfig.zone. */
+  zone: string;
+  /** What a request to it costs, relative to the other nodes: for the goal "cost". */
+  cost: number;
   labels: Record<string, string>;
 }
 
@@ -51,6 +55,12 @@ export interface UpstreamConfig {
   ramp_s: number;
   ramp_from: number;
   max_concurrency_per_node: number;
+  /** Where this gateway stands: nodes of the same zone are preferred; absent = all nodes alike. */
+  zone?: string;
+  /** Where the class of a request comes from; absent = all requests alike. See core/classes.ts. */
+  class_source?: string;
+  /** Class names → what they stand for; absent = vip, normal, batch. */
+  classes?: Record<string, string>;
 }
 
 /** The whole configuration. */

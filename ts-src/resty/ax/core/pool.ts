@@ -30,6 +30,12 @@ export interface Pool {
   answered_start_ms: number[];
   /** Moving mean of the latency of successes, ms; never 0 (cold nodes have the pool's median). */
   latency_ms: number[];
+  /** Like latency_ms, but up at once with every slower answer, down over ~10 s (core/peak.ts). */
+  peak_latency_ms: number[];
+  /** P99 of successes as the collector judges it, ms; -1 = too few samples. */
+  p99_ms: number[];
+  /** Successes that latency_ms rests on: this worker's recent ones, or the gateway's; 0 = latency_ms is a guess. */
+  samples: number[];
   /** Moving share of successes among this worker's and the pool's tries, 0..1. */
   success: number[];
   /** When this worker last picked the node, monotonic ms. */
@@ -38,6 +44,10 @@ export interface Pool {
   last_sample_ms: number[];
   /** Most requests in flight over all workers; 0 = no limit. */
   max_conns: number[];
+  /** Requests in flight that the node is taken to bear: max_conns, else max_concurrency_per_node. */
+  capacity: number[];
+  /** What a request to the node costs its owner, relative to the others (node option `cost`). */
+  price: number[];
   /** Usable nodes of the tier in use: candidates[0 .. candidate_count-1], ascending node numbers. */
   candidates: number[];
   candidate_count: number;

@@ -80,6 +80,10 @@ export interface SnapshotNode {
   latency_ms?: number;
   /** Share of recent tries that succeeded, 0..1; 1 when there were none. */
   success: number;
+  /** Successes in the long window; absent when there were none. */
+  samples?: number;
+  /** P99 of successes by the window that speaks for the node (evidence.ts), ms; absent with fewer than min_samples. */
+  judged_p99_ms?: number;
 }
 
 /** Immutable: a reader sees the old one or the new one, whole. */

@@ -3,6 +3,7 @@
  * brings what the other workers saw.
  */
 import { countOutcome, Outcome } from "./counters";
+import { nextPeak } from "../core/peak";
 import { floorLatency, floorSuccess, hold, release, type Upstream } from "./upstream";
 
 /** Time constant of the moving means: at 1 s, a change shows within a second whatever the rate. */
@@ -35,16 +36,19 @@ function gain(upstream: Upstream, node: number, now_ms: number): number {
   return Math.min(share, last_ms > 0 ? MAX_GAIN : FIRST_GAIN);
 }
 
-function learnLatency(upstream: Upstream, node: number, latency_ms: number, share: number): void {
+function learnLatency(upstream: Upstream, node: number, latency_ms: number, share: number, elapsed_ms: number): void {
   const pool = upstream.pool;
   const latency_share = Math.max(share, LATENCY_GAIN);
   pool.latency_ms[node] = floorLatency(pool.latency_ms[node] + latency_share * (latency_ms - pool.latency_ms[node]));
+  pool.peak_latency_ms[node] = floorLatency(nextPeak(pool.peak_latency_ms[node], latency_ms, elapsed_ms));
 }
 
 function learnSuccess(upstream: Upstream, node: number, latency_ms: number, now_ms: number): void {
   const pool = upstream.pool;
+  const elapsed_ms = now_ms - pool.last_sample_ms[node];
   const share = gain(upstream, node, now_ms);
-  learnLatency(upstream, node, latency_ms, share);
+  pool.samples[node]++;
+  learnLatency(upstream, node, latency_ms, share, elapsed_ms);
   pool.success[node] += Math.max(share, SUCCESS_GAIN) * (1 - pool.success[node]);
 }
 
@@ -54,7 +58,7 @@ function learnSuccess(upstream: Upstream, node: number, latency_ms: number, now_
  */
 function learnAbort(upstream: Upstream, node: number, waited_ms: number, now_ms: number): void {
   if (waited_ms <= upstream.pool.latency_ms[node]) return;
-  learnLatency(upstream, node, waited_ms, gain(upstream, node, now_ms));
+  learnLatency(upstream, node, waited_ms, gain(upstream, node, now_ms), 0);
 }
 
 /**

@@ -4,6 +4,10 @@
  * user's own that throws or answers nonsense costs nothing but its own say.
  */
 import { cheapest } from "../core/cost";
+import { avoids, leastLoaded, type Loads, type Role } from "../core/classes";
+import type { Pool } from "../core/pool";
+import { draw } from "../core/random";
+import type { Placement } from "./placement";
 import { type RequestRecord, wasTried } from "./requests";
 import type { Upstream } from "./upstream";
 
@@ -16,9 +20,8 @@ function isFull(upstream: Upstream, node: number): boolean {
   return limit > 0 && pool.in_flight[node] + pool.others_in_flight[node] >= limit;
 }
 
-/** Candidates not yet tried and with room, into `scratch`; returns how many. */
-function narrow(upstream: Upstream, record: RequestRecord, respect_limits: boolean): number {
-  const pool = upstream.pool;
+/** Candidates of a view not yet tried and with room, into `scratch`; returns how many. */
+function narrow(upstream: Upstream, pool: Pool, record: RequestRecord, respect_limits: boolean): number {
   const scratch = upstream.scratch;
   let count = 0;
   for (let k = 0; k < pool.candidate_count; k++) {
@@ -50,15 +53,15 @@ function isOneOf(candidates: number[], count: number, node: unknown): boolean {
   return false;
 }
 
-function pickCustom(upstream: Upstream, candidates: number[], count: number, report: FaultReporter): number {
-  const [ok, answer] = pcall(
-    upstream.strategy.pick,
-    upstream.strategy_state,
-    upstream.pool,
-    candidates,
-    count,
-    upstream.request,
-  );
+function pickCustom(
+  upstream: Upstream,
+  pool: Pool,
+  state: never,
+  candidates: number[],
+  count: number,
+  report: FaultReporter,
+): number {
+  const [ok, answer] = pcall(upstream.strategy.pick, state, pool, candidates, count, upstream.request);
   if (ok && isOneOf(candidates, count, answer)) return answer;
   report(
     "strategy",
@@ -70,17 +73,96 @@ function pickCustom(upstream: Upstream, candidates: number[], count: number, rep
   return cheapest(upstream.pool, candidates, count, 0, upstream.request.now_ms);
 }
 
-function ask(upstream: Upstream, candidates: number[], count: number, report: FaultReporter): number {
-  if (upstream.strategy_is_custom) return pickCustom(upstream, candidates, count, report);
-  return upstream.strategy.pick(upstream.strategy_state, upstream.pool, candidates, count, upstream.request);
+function ask(
+  upstream: Upstream,
+  pool: Pool,
+  state: never,
+  candidates: number[],
+  count: number,
+  report: FaultReporter,
+): number {
+  if (upstream.strategy_is_custom) return pickCustom(upstream, pool, state, candidates, count, report);
+  return upstream.strategy.pick(state, pool, candidates, count, upstream.request);
+}
+
+/** Takes the nodes that the request's role keeps away from out of `scratch`; returns how many are left. */
+function keepForRole(upstream: Upstream, pool: Pool, loads: Loads, role: Role, count: number): number {
+  const scratch = upstream.scratch;
+  let kept = 0;
+  for (let k = 0; k < count; k++) {
+    const node = scratch[k];
+    if (!avoids(role, loads, pool, node)) {
+      scratch[kept] = node;
+      kept++;
+    }
+  }
+  return kept;
+}
+
+/** The strategy's pick is not for this request's class: it picks again among those that are. */
+function pickForRole(
+  upstream: Upstream,
+  pool: Pool,
+  state: never,
+  loads: Loads,
+  record: RequestRecord,
+  report: FaultReporter,
+): number {
+  const scratch = upstream.scratch;
+  let count = narrow(upstream, pool, record, upstream.limited);
+  const all = count;
+  count = keepForRole(upstream, pool, loads, record.role, all);
+  if (count > 0) return ask(upstream, pool, state, scratch, count, report);
+  // Every node is over what was usual at the last flush.
+  count = narrow(upstream, pool, record, upstream.limited);
+  return leastLoaded(pool, scratch, count, upstream.picks_total % count);
+}
+
+/** One view of the upstream, with regard to the request's class; -1 when nothing in it is left for the request. */
+function pickInView(
+  upstream: Upstream,
+  placement: Placement,
+  is_other: boolean,
+  record: RequestRecord,
+  report: FaultReporter,
+): number {
+  const pool = is_other ? placement.others : upstream.pool;
+  const state = is_other ? placement.others_state : upstream.strategy_state;
+  let candidates = pool.candidates;
+  let count = pool.candidate_count;
+  if (upstream.request.tries > 0 || upstream.limited) {
+    candidates = upstream.scratch;
+    count = narrow(upstream, pool, record, upstream.limited);
+  }
+  if (count === 0) return -1;
+  const node = ask(upstream, pool, state, candidates, count, report);
+  if (placement.source === undefined) return node;
+  const loads = is_other ? placement.others_loads : placement.loads;
+  if (!avoids(record.role, loads, pool, node)) return node;
+  return pickForRole(upstream, pool, state, loads, record, report);
+}
+
+/** With zones or classes: a view by the zones' shares, the other one when it has nothing left. */
+function pickPlaced(upstream: Upstream, placement: Placement, record: RequestRecord, report: FaultReporter): number {
+  const others_count = placement.others.candidate_count;
+  const is_other = others_count > 0 && draw(placement.random) >= placement.local_share;
+  let node = pickInView(upstream, placement, is_other, record, report);
+  if (node < 0 && others_count > 0) node = pickInView(upstream, placement, !is_other, record, report);
+  return node < 0 ? pickBeyond(upstream, record, report) : node;
 }
 
 /** The slow way: some candidates are out for this request. */
 function pickNarrowed(upstream: Upstream, record: RequestRecord, report: FaultReporter): number {
+  const count = narrow(upstream, upstream.pool, record, upstream.limited);
+  if (count === 0) return pickBeyond(upstream, record, report);
+  return ask(upstream, upstream.pool, upstream.strategy_state, upstream.scratch, count, report);
+}
+
+/** No candidate is left for the request. */
+function pickBeyond(upstream: Upstream, record: RequestRecord, report: FaultReporter): number {
   const pool = upstream.pool;
   const scratch = upstream.scratch;
-  let count = narrow(upstream, record, upstream.limited);
-  if (count > 0) return ask(upstream, scratch, count, report);
+  let count = 0;
   if (record.tries > record.settled_tries) {
     // Any untried node before a tried one: usable ones of the other tier, then those that are out.
     count = widen(upstream, record, true);
@@ -112,6 +194,7 @@ export function pickNode(upstream: Upstream, record: RequestRecord, now_ms: numb
   upstream.request.now_ms = now_ms;
   const tries = record.tries - record.settled_tries;
   upstream.request.tries = tries;
+  if (upstream.placement !== undefined) return pickPlaced(upstream, upstream.placement, record, report);
   if (tries > 0 || upstream.limited) return pickNarrowed(upstream, record, report);
-  return ask(upstream, pool.candidates, count, report);
+  return ask(upstream, pool, upstream.strategy_state, pool.candidates, count, report);
 }

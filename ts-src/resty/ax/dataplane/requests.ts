@@ -4,6 +4,7 @@
  * log phases; an entry lives from the first pick to the log phase. Records are reused, so that a
  * request allocates nothing once the worker has warmed up.
  */
+import { Role } from "../core/classes";
 import type { Upstream } from "./upstream";
 
 export interface RequestRecord {
@@ -23,6 +24,8 @@ export interface RequestRecord {
   /** Of a subrequest: the main request it belongs to, and its position in the table's list; else "" and -1. */
   family: string;
   subrequest_at: number;
+  /** What its class stands for. */
+  role: Role;
   /** Neighbours in the node's list of requests in flight, oldest first. */
   prev: RequestRecord | undefined;
   next: RequestRecord | undefined;
@@ -71,6 +74,7 @@ export function newRequestRecord(): RequestRecord {
     subrequest: false,
     family: "",
     subrequest_at: -1,
+    role: Role.Normal,
     prev: undefined,
     next: undefined,
     tries: 0,
@@ -94,6 +98,7 @@ export function openRequest(table: RequestTable, key: number, born: number, subr
   record.key = key;
   record.born = born;
   record.subrequest = subrequest;
+  record.role = Role.Normal;
   record.tries = 0;
   record.earlier_tries = 0;
   record.settled_tries = 0;

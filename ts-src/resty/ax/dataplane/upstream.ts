@@ -3,6 +3,7 @@
  * the counts it reports. Owned by this worker; lives as long as the worker. Everything in it can be
  * lost with the worker: what must survive is in the snapshot.
  */
+import { measureLoads } from "../core/classes";
 import type { NodeConfig, UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 import { newRandom } from "../core/random";
@@ -10,6 +11,7 @@ import type { PickRequest } from "../core/strategy";
 import type { AnyStrategy } from "../core/strategies/registry";
 import type { NodeState, Snapshot } from "../core/wire";
 import { type Counters, newCounters } from "./counters";
+import { newPlacement, type Placement, splitByZone, updateShare } from "./placement";
 import { newRequestRecord, type RequestRecord } from "./requests";
 
 /** What a node without any data is taken to answer in, ms, when no other node has data either. */
@@ -30,6 +32,8 @@ export interface Upstream {
   /** A user's module: called under pcall, its answers checked. */
   strategy_is_custom: boolean;
   request: PickRequest;
+  /** Zones and classes; absent when neither is configured. */
+  placement: Placement | undefined;
   /** Heads of the per-node lists of requests in flight, oldest first. */
   flights: RequestRecord[];
   state: NodeState[];
@@ -69,6 +73,7 @@ export function newUpstream(config: UpstreamConfig, strategy: AnyStrategy, custo
     strategy_state: undefined as never,
     strategy_is_custom: custom,
     request: { now_ms: 0, tries: 0 },
+    placement: newPlacement(config, pool, seed),
     flights: [],
     state: [],
     held_until_ms: [],
@@ -92,6 +97,10 @@ export function newUpstream(config: UpstreamConfig, strategy: AnyStrategy, custo
   }
   rebuildCandidates(upstream);
   upstream.strategy_state = strategy.create(pool, config.strategy_options, newRandom(seed));
+  const placement = upstream.placement;
+  if (placement !== undefined && config.zone !== undefined) {
+    placement.others_state = strategy.create(placement.others, config.strategy_options, newRandom(seed));
+  }
   return upstream;
 }
 
@@ -117,10 +126,15 @@ function newPool(config: UpstreamConfig): Pool {
     others_in_flight: [],
     oldest_start_ms: [],
     latency_ms: [],
+    peak_latency_ms: [],
+    p99_ms: [],
+    samples: [],
     success: [],
     last_pick_ms: [],
     last_sample_ms: [],
     max_conns: [],
+    capacity: [],
+    price: [],
     candidates: [],
     candidate_count: 0,
     version: 0,
@@ -137,10 +151,15 @@ function newPool(config: UpstreamConfig): Pool {
     pool.others_in_flight[node] = 0;
     pool.oldest_start_ms[node] = 0;
     pool.latency_ms[node] = COLD_LATENCY_MS;
+    pool.peak_latency_ms[node] = COLD_LATENCY_MS;
+    pool.p99_ms[node] = -1;
+    pool.samples[node] = 0;
     pool.success[node] = 1;
     pool.last_pick_ms[node] = 0;
     pool.last_sample_ms[node] = 0;
     pool.max_conns[node] = given.max_conns;
+    pool.capacity[node] = given.max_conns > 0 ? given.max_conns : config.max_concurrency_per_node;
+    pool.price[node] = given.cost;
   }
   return pool;
 }
@@ -177,6 +196,19 @@ export function rebuildCandidates(upstream: Upstream): void {
   if (count === 0) count = collect(upstream, true, true);
   pool.candidate_count = count;
   pool.version++;
+  if (upstream.placement === undefined) return;
+  splitByZone(upstream.placement, pool);
+  refreshPlacement(upstream);
+}
+
+/** Brings up to date what zones and classes are decided by. Flush, and when candidates change. */
+export function refreshPlacement(upstream: Upstream): void {
+  const placement = upstream.placement;
+  if (placement === undefined) return;
+  updateShare(placement, upstream.pool, upstream.config.nodes);
+  if (placement.source === undefined) return;
+  measureLoads(placement.loads, upstream.pool);
+  measureLoads(placement.others_loads, placement.others);
 }
 
 /** Keeps a node out of this worker's picks for a while, ahead of the collector's ruling. */
@@ -238,8 +270,11 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
       pool.weight[node] = given.weight;
       pool.static_weight[node] = given.static_weight;
       pool.prior[node] = Math.sqrt(given.weight * given.static_weight);
+      pool.p99_ms[node] = given.judged_p99_ms ?? -1;
       if (now_ms - pool.last_sample_ms[node] > OWN_SAMPLE_FRESH_MS) {
         pool.latency_ms[node] = floorLatency(given.latency_ms ?? median_ms);
+        pool.peak_latency_ms[node] = pool.latency_ms[node];
+        pool.samples[node] = given.samples ?? 0;
         pool.success[node] = floorSuccess(given.success);
       }
     }

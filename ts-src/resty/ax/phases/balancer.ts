@@ -3,6 +3,7 @@ import { countPick, Outcome } from "../dataplane/counters";
 import { beginTry, endTry } from "../dataplane/in_flight";
 import { accountTry, learnFailure } from "../dataplane/outcome";
 import { pickNode } from "../dataplane/pick";
+import { roleOf } from "../dataplane/placement";
 import { addTry, joinFamily, openRequest, type RequestRecord, TRIES_MAX } from "../dataplane/requests";
 import { discard } from "../dataplane/sweep";
 import type { Upstream } from "../dataplane/upstream";
@@ -69,6 +70,11 @@ function enter(name: string): RequestRecord | undefined {
   }
   record.upstream = upstream;
   record.start_ms = now_ms;
+  const placement = upstream.placement;
+  if (placement !== undefined && placement.source !== undefined) {
+    const variable_name = placement.source.variable;
+    record.role = roleOf(placement, variable_name === undefined ? placement.source.constant : variable(variable_name));
+  }
   const max_tries = upstream.config.max_tries;
   if (max_tries > 0 && record.tries - record.earlier_tries >= max_tries) {
     endTries();

@@ -6,7 +6,7 @@ import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
 import { setLongAside } from "../dataplane/in_flight";
 import { newRequestTable } from "../dataplane/requests";
 import { missingLog, sweep } from "../dataplane/sweep";
-import { newUpstream, releaseHolds, type Upstream } from "../dataplane/upstream";
+import { newUpstream, refreshPlacement, releaseHolds, type Upstream } from "../dataplane/upstream";
 import { type Prepared, process, type Worker } from "../dataplane/worker";
 import { nowMs } from "../nginx/clock";
 import { decode, encode } from "../nginx/json";
@@ -118,6 +118,7 @@ function receive(worker: Worker, now_ms: number): void {
   for (const upstream of worker.upstreams) {
     releaseHolds(upstream, now_ms);
     setLongAside(upstream, now_ms);
+    refreshPlacement(upstream);
   }
 }
 

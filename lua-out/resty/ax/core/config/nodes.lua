@@ -46,6 +46,8 @@ end
 ____exports.DEFAULT_MAX_FAILS = 3
 --- nginx's own fail_timeout.
 ____exports.DEFAULT_FAIL_TIMEOUT_S = 10
+--- Any number would do: only the relation to the other nodes' counts.
+local DEFAULT_NODE_COST = 1
 ---
 -- @returns what is wrong with an address as the user writes it
 local function checkAddress(text)
@@ -97,6 +99,15 @@ ____exports.nodeFields = {
     },
     backup = {kind = "boolean", default = false, doc = "Used only when no primary node is usable.", reason = "nginx's own default"},
     down = {kind = "boolean", default = false, doc = "Taken out by the operator: never picked, but shown.", reason = "nginx's own default"},
+    zone = {kind = "string", check = checkName, doc = "Where the node stands, any name. Nodes in the gateway's own `zone` are preferred while they have capacity " .. "([zones.md](zones.md))."},
+    cost = {
+        kind = "number",
+        min = 0,
+        max = 1000000,
+        default = DEFAULT_NODE_COST,
+        doc = "What a request to the node costs, relative to the others. Read by the strategy `goal` with the goal `cost`.",
+        reason = "all nodes alike"
+    },
     labels = {
         kind = "map",
         of = {kind = "string", doc = "Value of the label."},
@@ -126,6 +137,8 @@ function ____exports.toNode(record)
         max_conns = record.max_conns,
         backup = record.backup,
         down = record.down,
+        zone = record.zone or "",
+        cost = record.cost,
         labels = record.labels
     }
 end

@@ -1,6 +1,8 @@
 local ____exports = {}
 local ____nodes = require("resty.ax.core.config.nodes")
 local checkNodes = ____nodes.checkNodes
+local ____placement_options = require("resty.ax.core.config.placement_options")
+local checkClasses = ____placement_options.checkClasses
 local ____problems = require("resty.ax.core.config.problems")
 local keyPath = ____problems.keyPath
 local report = ____problems.report
@@ -60,6 +62,7 @@ function ____exports.checkUpstream(strategies, record, raw, path, problems)
     checkWindows(record, raw, path, problems)
     checkErrorRates(record, raw, path, problems)
     checkCoolDown(record, raw, path, problems)
+    checkClasses(record, raw, path, problems)
     local strategy = record.strategy
     local ____temp_0
     if strategy == nil then

@@ -1,6 +1,8 @@
 local ____exports = {}
 local ____nodes = require("resty.ax.core.config.nodes")
 local nodeFields = ____nodes.nodeFields
+local ____placement_options = require("resty.ax.core.config.placement_options")
+local placementFields = ____placement_options.placementFields
 local ____show = require("resty.ax.core.config.show")
 local sortedKeys = ____show.sortedKeys
 local ____texts = require("resty.ax.core.config.texts")
@@ -171,7 +173,13 @@ local ejectionFields = {
 -- @returns the options of one upstream, in the order of the reference page
 function ____exports.upstreamFields(strategies)
     local fields = choiceFields(strategies)
-    local groups = {routingFields, windowFields, scoreFields, ejectionFields}
+    local groups = {
+        routingFields,
+        placementFields,
+        windowFields,
+        scoreFields,
+        ejectionFields
+    }
     do
         local i = 0
         while i < #groups do

@@ -14,6 +14,9 @@ export const DEFAULT_MAX_FAILS = 3;
 /** nginx's own fail_timeout. */
 export const DEFAULT_FAIL_TIMEOUT_S = 10;
 
+/** Any number would do: only the relation to the other nodes' counts. */
+const DEFAULT_NODE_COST = 1;
+
 /** @returns what is wrong with an address as the user writes it */
 function checkAddress(text: string): string | undefined {
   return parseAddress(text).problem;
@@ -85,6 +88,21 @@ export const nodeFields: Record<string, FieldSchema> = {
     doc: "Taken out by the operator: never picked, but shown.",
     reason: "nginx's own default",
   },
+  zone: {
+    kind: "string",
+    check: checkName,
+    doc:
+      "Where the node stands, any name. Nodes in the gateway's own `zone` are preferred while they have capacity " +
+      "([zones.md](zones.md)).",
+  },
+  cost: {
+    kind: "number",
+    min: 0,
+    max: 1000000,
+    default: DEFAULT_NODE_COST,
+    doc: "What a request to the node costs, relative to the others. Read by the strategy `goal` with the goal `cost`.",
+    reason: "all nodes alike",
+  },
   labels: {
     kind: "map",
     of: { kind: "string", doc: "Value of the label." },
@@ -116,6 +134,8 @@ export function toNode(record: Record<string, unknown>): NodeConfig {
     max_conns: record["max_conns"] as number,
     backup: record["backup"] as boolean,
     down: record["down"] as boolean,
+    zone: (record["zone"] as string | undefined) ?? "",
+    cost: record["cost"] as number,
     labels: record["labels"] as Record<string, string>,
   };
 }

@@ -1,4 +1,5 @@
 import { checkNodes } from "./nodes";
+import { checkClasses } from "./placement_options";
 import { keyPath, type Problems, report } from "./problems";
 import { isAbsent, showNumber } from "./show";
 import type { StrategyOptions } from "./upstream_options";
@@ -81,6 +82,7 @@ export function checkUpstream(
   checkWindows(record, raw, path, problems);
   checkErrorRates(record, raw, path, problems);
   checkCoolDown(record, raw, path, problems);
+  checkClasses(record, raw, path, problems);
   const strategy = record["strategy"] as string | undefined;
   const fields = strategy === undefined ? undefined : strategies[strategy];
   const options = record["strategy_options"];

@@ -1,4 +1,5 @@
 import { nodeFields } from "./nodes";
+import { placementFields } from "./placement_options";
 import type { FieldSchema } from "./schema";
 import { sortedKeys } from "./show";
 import { checkNotEmpty } from "./texts";
@@ -202,7 +203,7 @@ const ejectionFields: Record<string, FieldSchema> = {
 /** @returns the options of one upstream, in the order of the reference page */
 export function upstreamFields(strategies: StrategyOptions): Record<string, FieldSchema> {
   const fields = choiceFields(strategies);
-  const groups = [routingFields, windowFields, scoreFields, ejectionFields];
+  const groups = [routingFields, placementFields, windowFields, scoreFields, ejectionFields];
   for (let i = 0; i < groups.length; i++) {
     for (const key in groups[i]) fields[key] = groups[i][key];
   }

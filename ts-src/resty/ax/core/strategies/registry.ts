@@ -1,6 +1,9 @@
 import type { Strategy } from "../strategy";
 import { adaptive } from "./adaptive";
+import { fastest } from "./fastest";
+import { goal } from "./goal";
 import { leastConn } from "./least_conn";
+import { p2c } from "./p2c";
 import { random } from "./random";
 import { roundRobin } from "./round_robin";
 
@@ -9,7 +12,10 @@ export type AnyStrategy = Strategy<never>;
 
 const all: AnyStrategy[] = [
   adaptive as AnyStrategy,
+  fastest as AnyStrategy,
+  goal as AnyStrategy,
   leastConn as AnyStrategy,
+  p2c as AnyStrategy,
   random as AnyStrategy,
   roundRobin as AnyStrategy,
 ];

@@ -1,0 +1,285 @@
+-- Lua Library inline imports
+local function __TS__ArraySort(self, compareFn)
+    if compareFn ~= nil then
+        table.sort(
+            self,
+            function(a, b) return compareFn(nil, a, b) < 0 end
+        )
+    else
+        table.sort(self)
+    end
+    return self
+end
+-- End of Lua Library inline imports
+local ____exports = {}
+local ____show = require("resty.ax.core.config.show")
+local sortedKeys = ____show.sortedKeys
+local ____problems = require("resty.ax.core.config.problems")
+local keyPath = ____problems.keyPath
+local report = ____problems.report
+local ____goals = require("resty.ax.core.goals")
+local GOALS = ____goals.GOALS
+local ____scoring = require("resty.ax.core.scoring")
+local newScorer = ____scoring.newScorer
+local NORMALISERS = ____scoring.NORMALISERS
+local scoreNodes = ____scoring.scoreNodes
+local SIGNALS = ____scoring.SIGNALS
+local ____weighted = require("resty.ax.core.weighted")
+local buildAliasTable = ____weighted.buildAliasTable
+local drawAlias = ____weighted.drawAlias
+local newAliasTable = ____weighted.newAliasTable
+--- No score falls under this: with all at 0 every node is alike, and a bad one is seen to recover.
+local MIN_SCORE = 0.02
+--- Candidates scored per snapshot: of more, a part in turn, so that no worker is blocked for 2 ms.
+local SCORED_MAX = 1000
+--- Score of a node that has not had its turn yet.
+local UNSCORED = 0.5
+--- Costs told apart at most; of more, neighbours share a step.
+local GROUPS_MAX = 8
+--- Stands in for a share of 0.
+local MIN_SHARE = 1e-9
+--- Requests in flight per share, failures counted as in core/cost.ts: live.
+local function liveLoad(state, pool, node)
+    local success = pool.success[node + 1]
+    local share = state.share[node + 1] * success * success * success
+    local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + pool.others_in_flight[node + 1] + 1
+    return in_flight / (share > MIN_SHARE and share or MIN_SHARE)
+end
+local function isOver(state, pool, node)
+    return pool.in_flight[node + 1] + pool.others_in_flight[node + 1] >= state.ceiling * pool.capacity[node + 1]
+end
+--- Every node's group, for as long as the worker lives: costs are configuration.
+local function groupsByCost(pool)
+    local steps = {}
+    local known = {}
+    do
+        local node = 0
+        while node < pool.n do
+            local price = pool.price[node + 1]
+            if known[price] == nil then
+                steps[#steps + 1] = price
+            end
+            known[price] = true
+            node = node + 1
+        end
+    end
+    __TS__ArraySort(
+        steps,
+        function(____, a, b) return a - b end
+    )
+    local group_by_cost = {}
+    local groups = math.min(GROUPS_MAX, #steps)
+    do
+        local k = 0
+        while k < #steps do
+            group_by_cost[steps[k + 1]] = math.floor(k * groups / #steps)
+            k = k + 1
+        end
+    end
+    local group_of = {}
+    do
+        local node = 0
+        while node < pool.n do
+            group_of[node + 1] = group_by_cost[pool.price[node + 1]]
+            node = node + 1
+        end
+    end
+    return group_of
+end
+--- Scores what is next in turn: all candidates, or of very many a part per snapshot.
+local function scoreNext(state, pool)
+    local count = pool.candidate_count
+    local from = state.cursor < count and state.cursor or 0
+    local to = math.min(count, from + SCORED_MAX)
+    scoreNodes(
+        state.scorer,
+        pool,
+        pool.candidates,
+        count,
+        from,
+        to,
+        state.scores
+    )
+    state.cursor = to < count and to or 0
+end
+local function rebuild(state, pool)
+    scoreNext(state, pool)
+    local groups = state.groups
+    do
+        local g = 0
+        while g < #groups do
+            groups[g + 1].count = 0
+            g = g + 1
+        end
+    end
+    do
+        local k = 0
+        while k < pool.candidate_count do
+            local node = pool.candidates[k + 1]
+            local group = groups[state.group_of[node + 1] + 1]
+            local success = pool.success[node + 1]
+            local share = pool.static_weight[node + 1] * math.max(MIN_SCORE, state.scores[node + 1])
+            state.share[node + 1] = share
+            group.nodes[group.count + 1] = node
+            group.weights[group.count + 1] = share * success * success * success
+            group.count = group.count + 1
+            k = k + 1
+        end
+    end
+    state.first = 0
+    while groups[state.first + 1].count == 0 do
+        state.first = state.first + 1
+    end
+    local first = groups[state.first + 1]
+    buildAliasTable(first.table, first.weights, first.count)
+    state.version = pool.version
+end
+--- Of two drawn by share, the one with less live load under the ceiling; -1 when both are over it.
+local function drawTwo(state, pool, group)
+    local first = group.nodes[drawAlias(group.table, state.random) + 1]
+    local second = group.nodes[drawAlias(group.table, state.random) + 1]
+    if isOver(state, pool, first) then
+        return isOver(state, pool, second) and -1 or second
+    end
+    if isOver(state, pool, second) then
+        return first
+    end
+    return liveLoad(state, pool, second) < liveLoad(state, pool, first) and second or first
+end
+--- The slow way, and the one for lists: cheapest group under the ceiling, then least live load; else least live load.
+local function scan(state, pool, candidates, count)
+    local node = candidates[1]
+    local least_group = math.huge
+    local least = math.huge
+    do
+        local k = 0
+        while k < count do
+            local other = candidates[k + 1]
+            local group = isOver(state, pool, other) and GROUPS_MAX or state.group_of[other + 1]
+            local load = liveLoad(state, pool, other)
+            if group < least_group or group == least_group and load < least then
+                node = other
+                least_group = group
+                least = load
+            end
+            k = k + 1
+        end
+    end
+    return node
+end
+--- The normaliser `share` is for shares. Parameters as of ObjectCheck.
+local function checkPart(record, _raw, path, problems)
+    local name = record.name
+    if record.normaliser ~= "share" or name == nil or SIGNALS[name].is_share then
+        return
+    end
+    report(
+        problems,
+        keyPath(path, "normaliser"),
+        ("\"share\" takes signals that are shares (0..1); \"" .. name) .. "\" is none"
+    )
+end
+--- By goal: weights from scores (core/scoring.ts) that are computed when a snapshot arrives, then two
+-- choices drawn by them, the one with less live load. Not winner takes all: the best node of one snapshot
+-- would get everything until the next.
+____exports.goal = {
+    name = "goal",
+    options = {
+        goal = {
+            kind = "enum",
+            values = sortedKeys(GOALS),
+            default = "latency",
+            doc = "What to aim for.",
+            reason = "what most people look at first"
+        },
+        signals = {
+            kind = "list",
+            non_empty = true,
+            expected = "a list of signals, { { name = \"latency\", weight = 0.7 }, ... },",
+            doc = "What a node is scored by, instead of the goal's own signals.",
+            of = {
+                kind = "object",
+                expected = "a signal, { name = \"latency\", weight = 0.7 },",
+                doc = "One signal.",
+                check = checkPart,
+                fields = {
+                    name = {
+                        kind = "enum",
+                        values = sortedKeys(SIGNALS),
+                        default = "latency",
+                        doc = "The signal."
+                    },
+                    weight = {
+                        kind = "number",
+                        min = 0.001,
+                        max = 1000,
+                        default = 1,
+                        doc = "Its part of the score."
+                    },
+                    normaliser = {
+                        kind = "enum",
+                        values = sortedKeys(NORMALISERS),
+                        default = "percentile",
+                        doc = "How it is brought to 0..1.",
+                        reason = "one node far off flattens nobody"
+                    },
+                    direction = {kind = "enum", values = {"high", "low"}, doc = "Which end is good, instead of the signal's own."}
+                }
+            }
+        },
+        ceiling = {kind = "number", min = 0.01, max = 1, doc = "Share of a node's capacity in flight from which it gets nothing while another is under its own. " .. "Default: 0.8 for `cost`, 0.7 for `stability`, else 1."}
+    },
+    create = function(pool, options, random)
+        local preset = GOALS[options.goal]
+        local state = {
+            random = random,
+            scorer = newScorer(options.signals or preset.signals),
+            ceiling = options.ceiling or preset.ceiling,
+            groups = {},
+            first = 0,
+            scores = {},
+            share = {},
+            group_of = preset.by_cost and groupsByCost(pool) or ({}),
+            cursor = 0,
+            version = -1
+        }
+        do
+            local g = 0
+            while g < (preset.by_cost and GROUPS_MAX or 1) do
+                state.groups[g + 1] = {
+                    nodes = {},
+                    weights = {},
+                    count = 0,
+                    table = newAliasTable()
+                }
+                g = g + 1
+            end
+        end
+        do
+            local node = 0
+            while node < pool.n do
+                state.scores[node + 1] = UNSCORED
+                state.share[node + 1] = pool.static_weight[node + 1]
+                if not preset.by_cost then
+                    state.group_of[node + 1] = 0
+                end
+                node = node + 1
+            end
+        end
+        if pool.candidate_count > 0 then
+            rebuild(state, pool)
+        end
+        return state
+    end,
+    pick = function(state, pool, candidates, count)
+        if state.version ~= pool.version then
+            rebuild(state, pool)
+        end
+        if candidates ~= pool.candidates then
+            return scan(state, pool, candidates, count)
+        end
+        local node = drawTwo(state, pool, state.groups[state.first + 1])
+        return node >= 0 and node or scan(state, pool, candidates, count)
+    end
+}
+return ____exports

@@ -1,0 +1,295 @@
+-- Goals: scores from signals, two choices by them, ceilings, cheap nodes first.
+local cjson = require("cjson.safe")
+local upstreams = require("upstreams")
+local upstream = require("resty.ax.dataplane.upstream")
+local pick = require("resty.ax.dataplane.pick")
+local requests = require("resty.ax.dataplane.requests")
+local random = require("resty.ax.core.random")
+local scoring = require("resty.ax.core.scoring")
+local goals = require("resty.ax.core.goals")
+local options = require("resty.ax.core.config.options")
+local problems = require("resty.ax.core.config.problems")
+local validate = require("resty.ax.core.config.validate")
+local registry = require("resty.ax.core.strategies.registry")
+
+local function silent() end
+
+local function new(goal, nodes, given)
+  local spec_options = { goal = goal }
+  for key, value in pairs(given or {}) do
+    spec_options[key] = value
+  end
+  return upstreams.new({ strategy = "goal", nodes = nodes, options = spec_options, seed = 9 })
+end
+
+local function one_pick(up, record)
+  return pick.pickNode(up, record or requests.newRequestRecord(), 1000, silent)
+end
+
+local function shares(up, n)
+  local counts = {}
+  for node = 0, up.pool.n - 1 do
+    counts[node] = 0
+  end
+  for _ = 1, n do
+    local node = one_pick(up)
+    counts[node] = counts[node] + 1 / n
+  end
+  return counts
+end
+
+--- Sets measurements, as a snapshot does.
+local function know(up, field, values)
+  for node, value in ipairs(values) do
+    up.pool[field][node] = value
+    up.pool.samples[node] = 100
+  end
+  up.pool.version = up.pool.version + 1
+end
+
+local function fill(up)
+  local node = one_pick(up)
+  up.pool.in_flight[node + 1] = up.pool.in_flight[node + 1] + 1
+  return node
+end
+
+local file = assert(io.open("spec/vectors/scoring.json"))
+local vectors = assert(cjson.decode(file:read("*a")))
+file:close()
+
+describe("scores", function()
+  for _, case in ipairs(vectors.cases) do
+    it(case.name, function()
+      local nodes, samples, scores = {}, {}, {}
+      for k, ms in ipairs(case.latency_ms) do
+        nodes[k], samples[k] = k - 1, ms < 0 and 0 or 1
+      end
+      local scorer = scoring.newScorer({ { name = "latency", weight = 2, normaliser = case.normaliser } })
+      scoring.scoreNodes(scorer, { latency_ms = case.latency_ms, samples = samples }, nodes, #nodes, 0, #nodes, scores)
+      for k, score in ipairs(case.scores) do
+        assert.is_true(math.abs(score - scores[k]) < 1e-9, ("node %d: %.17g"):format(k, scores[k]))
+      end
+    end)
+  end
+
+  it("are 0..1 for every goal, whatever the raw values, and better for a node better in everything", function()
+    local rng = random.newRandom(21)
+    for name, goal in pairs(goals.GOALS) do
+      for _ = 1, 40 do
+        local n = 2 + random.drawBelow(rng, 400)
+        local up = new(name, n)
+        for node = 1, n do
+          up.pool.latency_ms[node] = 10 ^ (random.draw(rng) * 5)
+          up.pool.p99_ms[node] = random.draw(rng) < 0.2 and -1 or 10 ^ (random.draw(rng) * 5)
+          up.pool.success[node] = 0.5 + random.draw(rng) / 2
+          up.pool.samples[node] = random.drawBelow(rng, 3)
+          up.pool.in_flight[node] = 1 + random.drawBelow(rng, 100)
+        end
+        up.pool.latency_ms[1], up.pool.p99_ms[1], up.pool.success[1] = 0.5, 0.5, 1
+        up.pool.in_flight[1], up.pool.samples[1] = 0, 5
+        local scores = {}
+        scoring.scoreNodes(scoring.newScorer(goal.signals), up.pool, up.pool.candidates, n, 0, n, scores)
+        for k = 1, n do
+          assert.is_true(scores[k] >= 0 and scores[k] <= 1)
+          assert.is_true(scores[1] >= scores[k] - 1e-9, name)
+        end
+      end
+    end
+  end)
+
+  it("compare with the P95 of the last seconds, not of one moment", function()
+    local scorer = scoring.newScorer({ { name = "latency", weight = 1, normaliser = "p95" } })
+    local scores = {}
+    local calm = { latency_ms = { 10, 100 }, samples = { 1, 1 } }
+    scoring.scoreNodes(scorer, { latency_ms = { 100, 100 }, samples = { 1, 1 } }, { 0, 1 }, 2, 0, 2, scores)
+    scoring.scoreNodes(scorer, calm, { 0, 1 }, 2, 0, 2, scores)
+    assert.is_true(scores[1] > 0.85 and scores[1] < 0.95)
+    for _ = 1, 100 do
+      scoring.scoreNodes(scorer, calm, { 0, 1 }, 2, 0, 2, scores)
+    end
+    assert.is_true(math.abs(scores[1]) < 0.01, "10 ms is the P95 of two by then")
+  end)
+end)
+
+describe("the goal", function()
+  it("latency prefers the fast, without giving them everything", function()
+    local up = new("latency", 4)
+    know(up, "latency_ms", { 5, 50, 50, 50 })
+    local found = shares(up, 20000)
+    assert.is_true(found[0] > 0.4 and found[0] < 0.8)
+    assert.is_true(found[1] > 0.05)
+  end)
+
+  it("p99 looks at the tail, not at the mean", function()
+    local up = new("p99", 2)
+    know(up, "latency_ms", { 5, 20 })
+    know(up, "p99_ms", { 900, 60 })
+    assert.is_true(shares(up, 5000)[1] > 0.7)
+  end)
+
+  it("throughput keeps every node in use", function()
+    local up = new("throughput", 5)
+    know(up, "latency_ms", { 10, 12, 40, 60, 80 })
+    for _ = 1, 400 do
+      fill(up)
+    end
+    for node = 1, 5 do
+      assert.is_true(up.pool.in_flight[node] >= 40)
+    end
+  end)
+
+  it("cost uses the cheap nodes first, and the dear ones for what is over the ceiling", function()
+    local up = new("cost", {
+      { "dear", { cost = 5, max_conns = 10 } },
+      { "cheap", { cost = 1, max_conns = 10 } },
+      { "middle", { cost = 2, max_conns = 10 } },
+    })
+    local order = {}
+    for k = 1, 24 do
+      order[k] = fill(up)
+    end
+    for k = 1, 24 do
+      -- 8 of 10 each: the ceiling is 0.8.
+      assert.equal(({ 1, 2, 0 })[math.ceil(k / 8)], order[k])
+    end
+    -- All at the ceiling: spread, no node over its limit.
+    for _ = 1, 6 do
+      fill(up)
+    end
+    assert.same({ 10, 10, 10 }, up.pool.in_flight)
+  end)
+
+  it("cost returns to the cheap node as soon as it has room", function()
+    local up = new("cost", { { "cheap", { max_conns = 10 } }, { "dear", { cost = 9, max_conns = 10 } } })
+    up.pool.in_flight[1] = 8
+    assert.equal(1, one_pick(up))
+    up.pool.in_flight[1] = 7
+    assert.equal(0, one_pick(up))
+  end)
+
+  it("stability takes no node over its ceiling while another is under", function()
+    local rng = random.newRandom(4)
+    for _ = 1, 300 do
+      local n = 2 + random.drawBelow(rng, 6)
+      local up = new("stability", n, { ceiling = 0.5 })
+      local room = 0
+      for node = 1, n do
+        up.pool.capacity[node] = 10
+        up.pool.in_flight[node] = random.drawBelow(rng, 8)
+        room = room + math.max(0, 5 - up.pool.in_flight[node])
+      end
+      for _ = 1, room do
+        local node = fill(up)
+        assert.is_true(up.pool.in_flight[node + 1] <= 5)
+      end
+      assert.is_true(one_pick(up) >= 0)
+    end
+  end)
+end)
+
+describe("goal", function()
+  it("picks at random when no node scores anything", function()
+    local up = new("latency", 3, { signals = { { name = "latency", weight = 1, normaliser = "p95" } } })
+    know(up, "latency_ms", { 50, 50, 50 })
+    for _, share in pairs(shares(up, 9000)) do
+      assert.is_true(math.abs(share - 1 / 3) < 0.03)
+    end
+  end)
+
+  it("takes signals of the user's own, and their direction", function()
+    local up = upstreams.new({
+      strategy = "goal",
+      nodes = { { "light", { weight = 1 } }, { "heavy", { weight = 2 } } },
+      options = {
+        goal = "latency",
+        signals = { { name = "latency", weight = 1, normaliser = "percentile", direction = "high" } },
+      },
+    })
+    know(up, "latency_ms", { 100, 10 })
+    local upside_down = shares(up, 5000)[0]
+    assert.is_true(upside_down > 0.6)
+  end)
+
+  it("never takes failures for speed", function()
+    local up = new("latency", 2)
+    know(up, "latency_ms", { 1, 20 })
+    up.pool.success[1] = 0.2
+    assert.is_true(shares(up, 2000)[0] < 0.02)
+  end)
+
+  it("scores anew when a snapshot comes, not per pick", function()
+    local up = new("latency", 2)
+    know(up, "latency_ms", { 10, 100 })
+    one_pick(up)
+    up.pool.latency_ms[1], up.pool.latency_ms[2] = 100, 10
+    assert.is_true(shares(up, 2000)[0] > 0.7)
+    local nodes = {}
+    for k, ms in ipairs({ 100, 10 }) do
+      nodes["n" .. k] = { state = "up", weight = 1, static_weight = 1, success = 1, latency_ms = ms, samples = 50 }
+    end
+    upstream.applySnapshot(up, { generation = 1, at_ms = 9000, nodes = nodes }, 9000)
+    assert.is_true(shares(up, 2000)[0] < 0.3)
+  end)
+
+  it("scores very many nodes a part at a time, and all in turn", function()
+    local up = new("latency", 2500)
+    know(up, "latency_ms", (function()
+      local list = {}
+      for node = 1, 2500 do
+        list[node] = node <= 1250 and 200 or 10
+      end
+      return list
+    end)())
+    local function slow_share()
+      local slow = 0
+      for _ = 1, 2000 do
+        slow = slow + (one_pick(up) < 1250 and 1 or 0)
+      end
+      return slow / 2000
+    end
+    for _ = 1, 3 do
+      up.pool.version = up.pool.version + 1
+      one_pick(up)
+    end
+    assert.is_true(slow_share() < 0.2)
+  end)
+
+  it("tells what is wrong with its options, and what was probably meant", function()
+    local found = problems.newProblems()
+    local fields = options.configFields({ goal = registry.strategies.goal.options })
+    validate.validate({
+      upstreams = {
+        backend = {
+          strategy = "goal",
+          nodes = { { address = "10.0.0.1:80" } },
+          strategy_options = {
+            goal = "latncy",
+            signals = {
+              { name = "cpus", normaliser = "percentil", weight = 0 },
+              { name = "latency", normaliser = "share", direction = "lo" },
+            },
+          },
+        },
+      },
+    }, fields, "", found)
+    local lines = {}
+    for k, problem in ipairs(found.list) do
+      lines[k] = problem.path:gsub("upstreams%.backend%.strategy_options%.?", "") .. ": " .. problem.text
+    end
+    table.sort(lines)
+    assert.equal(
+      'goal: "latncy" is not known; one of "cost", "latency", "p99", "stability", "throughput" is needed; '
+        .. 'did you mean "latency"?',
+      lines[1]
+    )
+    assert.truthy(lines[2]:find('signals[1].name: "cpus" is not known; one of "cost", "in_flight"', 1, true))
+    assert.truthy(lines[3]:find('did you mean "percentile"?', 1, true))
+    assert.equal("signals[1].weight: 0 is too small; a number 0.001..1000 is needed", lines[4])
+    assert.truthy(lines[5]:find('signals[2].direction: "lo" is not known', 1, true))
+    assert.equal(
+      'signals[2].normaliser: "share" takes signals that are shares (0..1); "latency" is none',
+      lines[6]
+    )
+    assert.equal(6, #lines)
+  end)
+end)

@@ -1,0 +1,135 @@
+import type { Pool } from "./pool";
+
+/**
+ * Priority classes: a class has a name, which the request carries, and a role, which says what is done
+ * for it. A request without a class, or of an unknown one, is normal: names come from outside.
+ */
+
+/** What a class stands for. */
+export const enum Role {
+  /** Whatever the strategy picks. */
+  Normal = 0,
+  /** The least loaded quarter of the nodes. */
+  Vip = 1,
+  /** Not the nodes that are busy. */
+  Batch = 2,
+}
+
+/** Role by the name used in the configuration. */
+export const ROLES: Record<string, Role | undefined> = { vip: Role.Vip, normal: Role.Normal, batch: Role.Batch };
+
+/** Class names and their roles where none are configured. */
+export const DEFAULT_CLASSES: Record<string, string> = { vip: "vip", normal: "normal", batch: "batch" };
+
+/** Loads looked at per flush to know what is usual: 64 give the quartile within a few ranks, at any size of pool. */
+const LOADS_SAMPLED = 64;
+
+/** A node with fewer requests in flight than this is not busy, whatever the others have. */
+const BUSY_MIN = 2;
+
+/** A node with more than this share of its capacity in flight is busy, whatever the others have. */
+const BUSY_SHARE = 0.5;
+
+/** What is usual in a pool. Written per flush and when candidates change, read by picks. */
+export interface Loads {
+  /** Lower quartile and median of requests in flight per weight. */
+  quartile: number;
+  median: number;
+  sampled: number[];
+}
+
+/** Where the class of a request comes from: a variable of nginx, or one class for all. */
+export interface ClassSource {
+  variable?: string;
+  constant?: string;
+}
+
+/** Stands in for weight 0. */
+const MIN_WEIGHT = 1e-9;
+
+/** @returns an empty measurement: nothing in flight is usual */
+export function newLoads(): Loads {
+  return { quartile: 0, median: 0, sampled: [] };
+}
+
+/** @returns requests in flight per weight, over all workers */
+export function loadOf(pool: Pool, node: number): number {
+  const weight = pool.static_weight[node];
+  return (pool.in_flight[node] + pool.others_in_flight[node]) / (weight > MIN_WEIGHT ? weight : MIN_WEIGHT);
+}
+
+/** Measures what is usual among the pool's candidates: of many, an evenly spaced sample. */
+export function measureLoads(loads: Loads, pool: Pool): void {
+  const count = pool.candidate_count;
+  if (count === 0) return;
+  const size = Math.min(count, LOADS_SAMPLED);
+  const sampled: number[] = [];
+  for (let k = 0; k < size; k++) sampled[k] = loadOf(pool, pool.candidates[Math.floor((k * count) / size)]);
+  sampled.sort((a, b) => a - b);
+  loads.sampled = sampled;
+  loads.quartile = sampled[Math.floor((size - 1) / 4)];
+  loads.median = sampled[Math.floor((size - 1) / 2)];
+}
+
+/** @returns whether requests of the role keep away from the node; the loads are live, what is usual ≤ a flush old */
+export function avoids(role: Role, loads: Loads, pool: Pool, node: number): boolean {
+  if (role === Role.Vip) return loadOf(pool, node) > loads.quartile;
+  if (role !== Role.Batch) return false;
+  const in_flight = pool.in_flight[node] + pool.others_in_flight[node];
+  if (in_flight > BUSY_SHARE * pool.capacity[node]) return true;
+  return in_flight >= BUSY_MIN && loadOf(pool, node) > loads.median;
+}
+
+/** @returns the least loaded of the candidates, at least one; the first from `offset` on among equals */
+export function leastLoaded(pool: Pool, candidates: number[], count: number, offset: number): number {
+  let node = candidates[offset];
+  let least = loadOf(pool, node);
+  for (let k = 1; k < count; k++) {
+    const at = offset + k < count ? offset + k : offset + k - count;
+    const load = loadOf(pool, candidates[at]);
+    if (load < least) {
+      least = load;
+      node = candidates[at];
+    }
+  }
+  return node;
+}
+
+function isNameCode(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95;
+}
+
+function isPlain(text: string, dash: boolean): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (!isNameCode(code) && !(dash && code === 45)) return false;
+  }
+  return text.length > 0;
+}
+
+/**
+ * @param text "$variable", "header:Name", or the name of a class
+ * @returns the source, or undefined when the name of the variable or header has characters that none can have
+ */
+export function parseClassSource(text: string): ClassSource | undefined {
+  if (text.startsWith("$")) {
+    const variable = text.substring(1);
+    return isPlain(variable, false) ? { variable } : undefined;
+  }
+  if (!text.startsWith("header:")) return { constant: text };
+  const header = text.substring(7);
+  if (!isPlain(header, true)) return undefined;
+  // nginx's own naming: X-Class is $http_x_class.
+  let variable = "http_";
+  for (let i = 0; i < header.length; i++) {
+    const char = header.charAt(i);
+    variable += char === "-" ? "_" : char.toLowerCase();
+  }
+  return { variable };
+}
+
+/** @returns what is wrong with a class source, to be read after the quoted text */
+export function checkClassSource(text: string): string | undefined {
+  if (parseClassSource(text) !== undefined) return undefined;
+  return 'is no class source; "$variable", "header:Name" or the name of a class is needed';
+}

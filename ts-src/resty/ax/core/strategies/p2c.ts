@@ -1,0 +1,93 @@
+import type { Pool } from "../pool";
+import type { Strategy } from "../strategy";
+import type { Random } from "../random";
+import { type AliasTable, buildAliasTable, drawAlias, drawWeighted, newAliasTable } from "../weighted";
+
+interface State {
+  random: Random;
+  /** Latencies compared: the pool's peaks, or its means. */
+  peak: boolean;
+  table: AliasTable;
+  weights: number[];
+  /** Pool version the table was built for. */
+  version: number;
+}
+
+/** Stands in for weight 0: such a node loses every comparison, yet can be compared. */
+const MIN_WEIGHT = 1e-9;
+
+function rebuild(state: State, pool: Pool): void {
+  for (let k = 0; k < pool.candidate_count; k++) state.weights[k] = pool.static_weight[pool.candidates[k]];
+  buildAliasTable(state.table, state.weights, pool.candidate_count);
+  state.version = pool.version;
+}
+
+/** Peak EWMA × (in flight + 1), per weight; failures enter as in core/cost.ts, so that a fast failure is not fast. */
+function load(state: State, pool: Pool, node: number): number {
+  const latency_ms = state.peak ? pool.peak_latency_ms[node] : pool.latency_ms[node];
+  const in_flight = pool.in_flight[node] - pool.long_in_flight[node] + pool.others_in_flight[node] + 1;
+  const success = pool.success[node];
+  const weight = pool.static_weight[node];
+  const share = success * success * success * (weight > MIN_WEIGHT ? weight : MIN_WEIGHT);
+  return (latency_ms * in_flight) / share;
+}
+
+/** The two of a pool's own candidates, by table: constant time. */
+function pickByTable(state: State, pool: Pool, candidates: number[], count: number): number {
+  if (state.version !== pool.version) rebuild(state, pool);
+  const first = drawAlias(state.table, state.random);
+  if (count < 2) return candidates[first];
+  let second = drawAlias(state.table, state.random);
+  if (second === first) second = drawAlias(state.table, state.random);
+  if (second === first) second = drawAlias(state.table, state.random);
+  // One heavy node among light ones: its neighbour will do. "Until different" has no bound.
+  if (second === first) second = first + 1 < count ? first + 1 : 0;
+  const node = candidates[first];
+  const other = candidates[second];
+  return load(state, pool, other) < load(state, pool, node) ? other : node;
+}
+
+/** The same for a list used once: there is no table of it. */
+function pickFromList(state: State, pool: Pool, candidates: number[], count: number): number {
+  const node = drawWeighted(candidates, count, pool.static_weight, state.random);
+  let other = drawWeighted(candidates, count, pool.static_weight, state.random);
+  if (other === node) other = drawWeighted(candidates, count, pool.static_weight, state.random);
+  return load(state, pool, other) < load(state, pool, node) ? other : node;
+}
+
+/**
+ * Power of two choices: of two different nodes drawn by weight, the one with less load, taken as peak
+ * EWMA × (in flight + 1) as in Finagle (p2c/P2CLeastLoaded with PeakEwma) and tower (balance/p2c).
+ * Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing" (1996): the second look is what
+ * takes the longest queue from log n / log log n to log log n.
+ *
+ * Deviations: weights; failures; a bounded number of draws, because with one heavy node among light
+ * ones "draw until different" has no bound.
+ */
+export const p2c: Strategy<State> = {
+  name: "p2c",
+  options: {
+    latency: {
+      kind: "enum",
+      values: ["peak", "mean"],
+      default: "peak",
+      doc: "Which latency is compared: `peak` rises at once with a slow answer and falls over 10 s, `mean` moves evenly.",
+      reason: "a node that stalls is left at its first slow answer, as in Finagle",
+    },
+  },
+  create(pool, options, random) {
+    const state: State = {
+      random,
+      peak: options["latency"] === "peak",
+      table: newAliasTable(),
+      weights: [],
+      version: -1,
+    };
+    if (pool.candidate_count > 0) rebuild(state, pool);
+    return state;
+  },
+  pick(state, pool, candidates, count) {
+    if (candidates === pool.candidates) return pickByTable(state, pool, candidates, count);
+    return pickFromList(state, pool, candidates, count);
+  },
+};

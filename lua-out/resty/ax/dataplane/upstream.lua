@@ -12,7 +12,7 @@ local function __TS__ArraySort(self, compareFn)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local newListHead, newPool, isUsable, collect, COLD_LATENCY_MS
+local newListHead, isUsable, collect
 local ____classes = require("resty.ax.core.classes")
 local measureLoads = ____classes.measureLoads
 local ____random = require("resty.ax.core.random")
@@ -23,6 +23,9 @@ local ____placement = require("resty.ax.dataplane.placement")
 local newPlacement = ____placement.newPlacement
 local splitByZone = ____placement.splitByZone
 local updateShare = ____placement.updateShare
+local ____pool = require("resty.ax.dataplane.pool")
+local COLD_LATENCY_MS = ____pool.COLD_LATENCY_MS
+local newPool = ____pool.newPool
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestRecord = ____requests.newRequestRecord
 function newListHead()
@@ -30,62 +33,6 @@ function newListHead()
     head.prev = head
     head.next = head
     return head
-end
-function newPool(config)
-    local n = #config.nodes
-    local pool = {
-        name = config.name,
-        n = n,
-        ids = {},
-        weight = {},
-        prior = {},
-        static_weight = {},
-        in_flight = {},
-        long_in_flight = {},
-        answered_start_ms = {},
-        others_in_flight = {},
-        oldest_start_ms = {},
-        latency_ms = {},
-        peak_latency_ms = {},
-        p99_ms = {},
-        samples = {},
-        success = {},
-        last_pick_ms = {},
-        last_sample_ms = {},
-        max_conns = {},
-        capacity = {},
-        price = {},
-        candidates = {},
-        candidate_count = 0,
-        version = 0
-    }
-    do
-        local node = 0
-        while node < n do
-            local given = config.nodes[node + 1]
-            pool.ids[node + 1] = given.id
-            pool.weight[node + 1] = given.weight
-            pool.prior[node + 1] = given.weight
-            pool.static_weight[node + 1] = given.weight
-            pool.in_flight[node + 1] = 0
-            pool.long_in_flight[node + 1] = 0
-            pool.answered_start_ms[node + 1] = 0
-            pool.others_in_flight[node + 1] = 0
-            pool.oldest_start_ms[node + 1] = 0
-            pool.latency_ms[node + 1] = COLD_LATENCY_MS
-            pool.peak_latency_ms[node + 1] = COLD_LATENCY_MS
-            pool.p99_ms[node + 1] = -1
-            pool.samples[node + 1] = 0
-            pool.success[node + 1] = 1
-            pool.last_pick_ms[node + 1] = 0
-            pool.last_sample_ms[node + 1] = 0
-            pool.max_conns[node + 1] = given.max_conns
-            pool.capacity[node + 1] = given.max_conns > 0 and given.max_conns or config.max_concurrency_per_node
-            pool.price[node + 1] = given.cost
-            node = node + 1
-        end
-    end
-    return pool
 end
 function isUsable(upstream, node)
     local state = upstream.state[node + 1]
@@ -163,7 +110,6 @@ function ____exports.floorSuccess(success)
     local floored = math.max(success, 0.05)
     return floored
 end
-COLD_LATENCY_MS = 5
 --- One flush, one collector interval and an election, at their defaults.
 local HOLD_MS = 1600
 --- Own samples older than this yield to the snapshot's: the other workers know better by then.

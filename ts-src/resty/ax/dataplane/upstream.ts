@@ -4,7 +4,7 @@
  * lost with the worker: what must survive is in the snapshot.
  */
 import { measureLoads } from "../core/classes";
-import type { NodeConfig, UpstreamConfig } from "../core/model";
+import type { UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 import { newRandom } from "../core/random";
 import type { PickRequest } from "../core/strategy";
@@ -12,10 +12,8 @@ import type { AnyStrategy } from "../core/strategies/registry";
 import type { NodeState, Snapshot } from "../core/wire";
 import { type Counters, newCounters } from "./counters";
 import { newPlacement, type Placement, splitByZone, updateShare } from "./placement";
+import { COLD_LATENCY_MS, newPool } from "./pool";
 import { newRequestRecord, type RequestRecord } from "./requests";
-
-/** What a node without any data is taken to answer in, ms, when no other node has data either. */
-const COLD_LATENCY_MS = 5;
 
 /** One flush, one collector interval and an election, at their defaults. */
 const HOLD_MS = 1600;
@@ -109,59 +107,6 @@ function newListHead(): RequestRecord {
   head.prev = head;
   head.next = head;
   return head;
-}
-
-function newPool(config: UpstreamConfig): Pool {
-  const n = config.nodes.length;
-  const pool: Pool = {
-    name: config.name,
-    n,
-    ids: [],
-    weight: [],
-    prior: [],
-    static_weight: [],
-    in_flight: [],
-    long_in_flight: [],
-    answered_start_ms: [],
-    others_in_flight: [],
-    oldest_start_ms: [],
-    latency_ms: [],
-    peak_latency_ms: [],
-    p99_ms: [],
-    samples: [],
-    success: [],
-    last_pick_ms: [],
-    last_sample_ms: [],
-    max_conns: [],
-    capacity: [],
-    price: [],
-    candidates: [],
-    candidate_count: 0,
-    version: 0,
-  };
-  for (let node = 0; node < n; node++) {
-    const given: NodeConfig = config.nodes[node];
-    pool.ids[node] = given.id;
-    pool.weight[node] = given.weight;
-    pool.prior[node] = given.weight;
-    pool.static_weight[node] = given.weight;
-    pool.in_flight[node] = 0;
-    pool.long_in_flight[node] = 0;
-    pool.answered_start_ms[node] = 0;
-    pool.others_in_flight[node] = 0;
-    pool.oldest_start_ms[node] = 0;
-    pool.latency_ms[node] = COLD_LATENCY_MS;
-    pool.peak_latency_ms[node] = COLD_LATENCY_MS;
-    pool.p99_ms[node] = -1;
-    pool.samples[node] = 0;
-    pool.success[node] = 1;
-    pool.last_pick_ms[node] = 0;
-    pool.last_sample_ms[node] = 0;
-    pool.max_conns[node] = given.max_conns;
-    pool.capacity[node] = given.max_conns > 0 ? given.max_conns : config.max_concurrency_per_node;
-    pool.price[node] = given.cost;
-  }
-  return pool;
 }
 
 /** In the snapshot's rotation, and not held out by this worker. */

@@ -1,0 +1,65 @@
+local ____exports = {}
+--- What a node without any data is taken to answer in, ms, when no other node has data either.
+____exports.COLD_LATENCY_MS = 5
+--- A node before anything is known of it.
+local function setNode(pool, node, config)
+    local given = config.nodes[node + 1]
+    pool.ids[node + 1] = given.id
+    pool.weight[node + 1] = given.weight
+    pool.prior[node + 1] = given.weight
+    pool.static_weight[node + 1] = given.weight
+    pool.in_flight[node + 1] = 0
+    pool.long_in_flight[node + 1] = 0
+    pool.answered_start_ms[node + 1] = 0
+    pool.others_in_flight[node + 1] = 0
+    pool.oldest_start_ms[node + 1] = 0
+    pool.latency_ms[node + 1] = ____exports.COLD_LATENCY_MS
+    pool.peak_latency_ms[node + 1] = ____exports.COLD_LATENCY_MS
+    pool.p99_ms[node + 1] = -1
+    pool.samples[node + 1] = 0
+    pool.success[node + 1] = 1
+    pool.last_pick_ms[node + 1] = 0
+    pool.last_sample_ms[node + 1] = 0
+    pool.max_conns[node + 1] = given.max_conns
+    pool.capacity[node + 1] = given.max_conns > 0 and given.max_conns or config.max_concurrency_per_node
+    pool.price[node + 1] = given.cost
+end
+--- One worker's view of an upstream before its first snapshot: base weights, no load, nothing measured.
+function ____exports.newPool(config)
+    local n = #config.nodes
+    local pool = {
+        name = config.name,
+        n = n,
+        ids = {},
+        weight = {},
+        prior = {},
+        static_weight = {},
+        in_flight = {},
+        long_in_flight = {},
+        answered_start_ms = {},
+        others_in_flight = {},
+        oldest_start_ms = {},
+        latency_ms = {},
+        peak_latency_ms = {},
+        p99_ms = {},
+        samples = {},
+        success = {},
+        last_pick_ms = {},
+        last_sample_ms = {},
+        max_conns = {},
+        capacity = {},
+        price = {},
+        candidates = {},
+        candidate_count = 0,
+        version = 0
+    }
+    do
+        local node = 0
+        while node < n do
+            setNode(pool, node, config)
+            node = node + 1
+        end
+    end
+    return pool
+end
+return ____exports

@@ -14,7 +14,7 @@ import { countPick, Outcome } from "../resty/ax/dataplane/counters";
 import { type Exchange, publish, readOthers, readSnapshots } from "../resty/ax/dataplane/exchange";
 import { beginTry, endTry } from "../resty/ax/dataplane/in_flight";
 import { accountTry, learnFailure } from "../resty/ax/dataplane/outcome";
-import { pickNode } from "../resty/ax/dataplane/pick";
+import { type FaultReporter, pickNode } from "../resty/ax/dataplane/pick";
 import { addTry, closeRequest, newRequestTable, openRequest, type RequestTable } from "../resty/ax/dataplane/requests";
 import { newUpstream, releaseHolds, type Upstream } from "../resty/ax/dataplane/upstream";
 import { configAt, UPSTREAM } from "./config";
@@ -41,6 +41,7 @@ interface Gateways {
   stores: Store[];
   random: Random;
   faults: string[];
+  report: FaultReporter;
   last_pid: number;
   alive: Record<number, boolean>;
 }
@@ -175,9 +176,7 @@ function attemptOne(gateways: Gateways, sim: Simulation, request: SimRequest): v
     record = openRequest(worker.requests, request.id, request.born_ms, false);
     request.record = record;
   }
-  const node = pickNode(upstream, record, now_ms, (kind, message) => {
-    addFault(gateways.faults, `${kind}: ${message}`);
-  });
+  const node = pickNode(upstream, record, now_ms, gateways.report);
   if (node < 0) {
     endRequest(sim, request, false);
     return;
@@ -252,7 +251,17 @@ function tryOver(gateways: Gateways, sim: Simulation, attempt: Try): void {
  */
 export function newGateways(sim: Simulation, seed: number, faults: string[]): Router {
   const random = newRandom(seed);
-  const gateways: Gateways = { workers: [], stores: [], random, faults, last_pid: drawBelow(random, 1e6), alive: {} };
+  const gateways: Gateways = {
+    workers: [],
+    stores: [],
+    random,
+    faults,
+    report(kind, message) {
+      addFault(faults, `${kind}: ${message}`);
+    },
+    last_pid: drawBelow(random, 1e6),
+    alive: {},
+  };
   for (let g = 0; g < sim.job.gateways; g++) gateways.stores[g] = newStore(sim);
   startWorkers(gateways, sim);
   const reload = {

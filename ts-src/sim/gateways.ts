@@ -9,7 +9,7 @@ import { type Candidate, isElected, newCandidate } from "../resty/ax/collector/e
 import type { AxConfig } from "../resty/ax/core/model";
 import { drawBelow, newRandom, type Random } from "../resty/ax/core/random";
 import type { Store } from "../resty/ax/core/store";
-import { type AnyStrategy, strategies } from "../resty/ax/core/strategies/registry";
+import { strategies } from "../resty/ax/core/strategies/registry";
 import { countPick, Outcome } from "../resty/ax/dataplane/counters";
 import { type Exchange, publish, readOthers, readSnapshots } from "../resty/ax/dataplane/exchange";
 import { beginTry, endTry } from "../resty/ax/dataplane/in_flight";
@@ -81,7 +81,7 @@ function newWorker(gateways: Gateways, config: AxConfig, store: Store): Worker {
   return {
     config,
     store,
-    upstream: newUpstream(upstream, strategies[upstream.strategy] as AnyStrategy, false, pid * 7919),
+    upstream: newUpstream(upstream, strategies[upstream.strategy], false, pid * 7919),
     requests: newRequestTable(),
     exchange: {
       store,

@@ -7,41 +7,47 @@ interface Entry {
   until_ms: number;
 }
 
+/** Plain values. */
+interface Values {
+  clock: { now_ms: number };
+  entries: Record<string, Entry | undefined>;
+}
+
+function find(values: Values, key: string): Entry | undefined {
+  const entry = values.entries[key];
+  if (entry === undefined || entry.until_ms > values.clock.now_ms) return entry;
+  values.entries[key] = undefined;
+  return undefined;
+}
+
+function write(values: Values, key: string, value: string | number, life_s?: number): void {
+  const life_ms = life_s === undefined || life_s <= 0 ? Infinity : life_s * 1000;
+  values.entries[key] = { value, until_ms: values.clock.now_ms + life_ms };
+}
+
 /**
  * The memory that one gateway's workers share, with the whole meaning of core/store.ts: lives, add as
  * test-and-set, lists. It is never full.
  * @param clock virtual time, ms
  */
 export function newStore(clock: { now_ms: number }): Store {
-  const values: Record<string, Entry | undefined> = {};
+  const values: Values = { clock, entries: {} };
   const lists: Record<string, Line<string> | undefined> = {};
-
-  function find(key: string): Entry | undefined {
-    const entry = values[key];
-    if (entry === undefined || entry.until_ms > clock.now_ms) return entry;
-    values[key] = undefined;
-    return undefined;
-  }
-  function write(key: string, value: string | number, life_s?: number): void {
-    const life_ms = life_s === undefined || life_s <= 0 ? Infinity : life_s * 1000;
-    values[key] = { value, until_ms: clock.now_ms + life_ms };
-  }
-
   return {
-    get: (key) => find(key)?.value,
+    get: (key) => find(values, key)?.value,
     set(key, value, life_s) {
-      write(key, value, life_s);
+      write(values, key, value, life_s);
       return true;
     },
     add(key, value, life_s) {
-      if (find(key) !== undefined) return false;
-      write(key, value, life_s);
+      if (find(values, key) !== undefined) return false;
+      write(values, key, value, life_s);
       return true;
     },
     incr(key, by) {
-      const entry = find(key);
+      const entry = find(values, key);
       if (entry === undefined) {
-        write(key, by);
+        write(values, key, by);
         return by;
       }
       if (typeof entry.value !== "number") return undefined;
@@ -49,7 +55,7 @@ export function newStore(clock: { now_ms: number }): Store {
       return entry.value;
     },
     remove(key) {
-      values[key] = undefined;
+      values.entries[key] = undefined;
     },
     push(list, value) {
       let line = lists[list];

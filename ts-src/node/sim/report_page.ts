@@ -10,7 +10,12 @@ const colour = (k: number): string => PALETTE[k % PALETTE.length];
 
 function chart(parent: Element, title: string, labels: string[], lines: number[][]): void {
   const seconds = lines[0].map((_, at) => at);
-  const series = labels.map((label, k) => ({ label, stroke: colour(k), width: 1.5, dash: k >= PALETTE.length ? [4, 3] : [] }));
+  const series = labels.map((label, k) => ({
+    label,
+    stroke: colour(k),
+    width: 1.5,
+    dash: k >= PALETTE.length ? [4, 3] : [],
+  }));
   new uPlot(
     {
       title,
@@ -37,7 +42,12 @@ for (const scenario of report.scenarios) {
   const names = scenario.runs.map((run) => run.player);
   for (const figure of ["p50_ms", "p99_ms"] as const) {
     const title = `${figure === "p50_ms" ? "P50" : "P99"} latency of each second, ms`;
-    chart(place, title, names, scenario.runs.map((run) => run.series[figure]));
+    chart(
+      place,
+      title,
+      names,
+      scenario.runs.map((run) => run.series[figure]),
+    );
   }
   for (const run of scenario.runs) {
     if (run.series.tries.length === 0) continue;

@@ -139,7 +139,11 @@ function nodesOf(scenario: Scenario): NodeSpec[] {
 }
 
 /** What one run is told. */
-export function jobOf(scenario: Scenario, player: Pick<Job, "strategy" | "strategy_options" | "bound">, seed: number): Job {
+export function jobOf(
+  scenario: Scenario,
+  player: Pick<Job, "strategy" | "strategy_options" | "bound">,
+  seed: number,
+): Job {
   const { name, duration_s, warmup_s, gateways, workers, service, network_ms, timeout_ms, error_ms, retry } = scenario;
   return {
     name,

@@ -17,6 +17,9 @@ import { summaryTable } from "./table";
 
 const BOUNDS: Bound[] = ["shared_queue", "oracle", "random_split"];
 
+/** Standard output is for results: a moving display only where somebody watches it. */
+const watched = process.stdout.isTTY && (process.env["CI"] ?? "") === "";
+
 interface Options {
   scenario: string[];
   strategy: string[];
@@ -87,21 +90,17 @@ async function simulateAll(scenarios: Scenario[], players: Player[], options: Op
           ended++;
           task.title = `${scenario.name}  ${ended}/${jobs.length}  (${run.strategy}, seed ${run.seed})`;
         });
+        if (!watched) process.stderr.write(`  ${scenario.name}\n`);
         task.title = scenario.name;
         done.summaries.push(summarise(scenario, players, results));
         const runs = players.map((player, at) => ({ player: player.name, series: results[at * options.seeds].series }));
         done.report.scenarios.push({ name: scenario.name, runs });
       },
     })),
-    { concurrent: false, renderer: progress() },
+    { concurrent: false, renderer: watched ? "default" : "silent" },
   );
   await tasks.run();
   return done;
-}
-
-/** Standard output is for results: progress only where somebody watches it. */
-function progress(): "default" | "silent" {
-  return process.stdout.isTTY && (process.env["CI"] ?? "") === "" ? "default" : "silent";
 }
 
 async function main(options: Options): Promise<void> {

@@ -80,7 +80,11 @@ function rowOf(player: string, is_bound: boolean, runs: Result[], reference: Res
 }
 
 /** @param results of one scenario; every player has the same seeds, in the same order; "shared_queue" is among them */
-export function summarise(scenario: Scenario, players: { name: string; is_bound: boolean }[], results: Result[]): Summary {
+export function summarise(
+  scenario: Scenario,
+  players: { name: string; is_bound: boolean }[],
+  results: Result[],
+): Summary {
   const seeds = results.length / players.length;
   const runsOf = (at: number): Result[] => results.slice(at * seeds, (at + 1) * seeds);
   const reference = runsOf(players.findIndex((player) => player.name === "shared_queue"));

@@ -65,8 +65,8 @@ const targetSchema = z.strictObject({
 
 const scenarioSchema = z.strictObject({
   description: z.string(),
-  duration_s: z.number().int().min(1).max(36000).default(30),
-  warmup_s: z.number().int().min(0).max(3600).default(10),
+  duration_s: z.number().int().min(1).max(36000).default(20),
+  warmup_s: z.number().int().min(0).max(3600).default(8),
   gateways: z.number().int().min(1).max(100).default(4),
   workers: z.number().int().min(1).max(64).default(1),
   load: loadSchema,

@@ -10,7 +10,8 @@ end
 
 local function near(expected, actual, tolerance, what)
   local off = math.abs(actual - expected) / expected
-  assert.is_true(off <= tolerance, ("%s: %.4f, expected %.4f ± %.0f %%"):format(what, actual, expected, tolerance * 100))
+  local text = ("%s: %.4f, expected %.4f ± %.0f %%"):format(what, actual, expected, tolerance * 100)
+  assert.is_true(off <= tolerance, text)
 end
 
 --- Erlang's C formula: the chance to have to wait (Erlang 1917).

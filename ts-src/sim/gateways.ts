@@ -12,7 +12,7 @@ import type { Store } from "../resty/ax/core/store";
 import { strategies } from "../resty/ax/core/strategies/registry";
 import { countPick, Outcome } from "../resty/ax/dataplane/counters";
 import { type Exchange, publish, readOthers, readSnapshots } from "../resty/ax/dataplane/exchange";
-import { beginTry, endTry } from "../resty/ax/dataplane/in_flight";
+import { beginTry, endTry, noteAnswered, setLongAside } from "../resty/ax/dataplane/in_flight";
 import { accountTry, learnFailure } from "../resty/ax/dataplane/outcome";
 import { type FaultReporter, pickNode } from "../resty/ax/dataplane/pick";
 import { addTry, closeRequest, newRequestTable, openRequest, type RequestTable } from "../resty/ax/dataplane/requests";
@@ -49,6 +49,9 @@ interface Gateways {
 /** The data plane's clock began long ago, and it has steps of 1 ms, like the one nginx caches. */
 const UPTIME_MS = 1e9;
 
+/** As in phases/init_worker.ts. */
+const HOLD_MARGIN_MS = 1000;
+
 /** Complaints kept; more of them say nothing new. */
 const FAULTS_MAX = 20;
 
@@ -77,16 +80,23 @@ function newWorker(gateways: Gateways, config: AxConfig, store: Store): Worker {
   const pid = gateways.last_pid;
   const processAlive = (other: number): boolean => gateways.alive[other];
   gateways.alive[pid] = true;
-  const upstream = config.upstreams[UPSTREAM];
+  const made = newUpstream(
+    config.upstreams[UPSTREAM],
+    strategies[config.upstreams[UPSTREAM].strategy],
+    false,
+    pid * 7919,
+  );
+  made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
   return {
     config,
     store,
-    upstream: newUpstream(upstream, strategies[upstream.strategy], false, pid * 7919),
+    upstream: made,
     requests: newRequestTable(),
     exchange: {
       store,
       pid,
       slot: 0,
+      generation: undefined,
       encode,
       decode,
       processAlive,
@@ -94,7 +104,7 @@ function newWorker(gateways: Gateways, config: AxConfig, store: Store): Worker {
         addFault(gateways.faults, `${code}: ${message}`);
       },
     },
-    candidate: newCandidate(store, pid),
+    candidate: newCandidate(store, pid, processAlive),
     collector: undefined,
     collected_at_ms: 0,
     exiting: false,
@@ -106,6 +116,7 @@ function receive(worker: Worker, now_ms: number): void {
   readOthers(worker.exchange, upstreams, now_ms);
   readSnapshots(worker.exchange, upstreams, now_ms);
   releaseHolds(worker.upstream, now_ms);
+  setLongAside(worker.upstream, now_ms);
 }
 
 function collect(gateways: Gateways, worker: Worker, now_ms: number): void {
@@ -205,6 +216,9 @@ function endRequest(sim: Simulation, request: SimRequest, ok: boolean): void {
   const record = request.record;
   if (record !== undefined) {
     endTry(record);
+    const last = request.tries.length > 0 ? request.tries[request.tries.length - 1] : undefined;
+    if (last !== undefined && outcomeOf(last) !== Outcome.Fail)
+      noteAnswered(worker.upstream, last.node, record.start_ms);
     for (let k = 0; k < request.tries.length; k++) {
       const attempt = request.tries[k];
       accountTry(
@@ -262,7 +276,7 @@ export function newGateways(sim: Simulation, seed: number, faults: string[]): Ro
     last_pid: drawBelow(random, 1e6),
     alive: {},
   };
-  for (let g = 0; g < sim.job.gateways; g++) gateways.stores[g] = newStore(sim);
+  for (let g = 0; g < sim.job.gateways; g++) gateways.stores[g] = newStore();
   startWorkers(gateways, sim);
   const reload = {
     fire: (now: Simulation): void => {

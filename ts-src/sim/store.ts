@@ -1,61 +1,32 @@
 import type { Store } from "../resty/ax/core/store";
 import { append, type Line, newLine, take } from "./events";
 
-interface Entry {
-  value: string | number;
-  /** Infinity = for ever. */
-  until_ms: number;
-}
-
-/** Plain values. */
-interface Values {
-  clock: { now_ms: number };
-  entries: Record<string, Entry | undefined>;
-}
-
-function find(values: Values, key: string): Entry | undefined {
-  const entry = values.entries[key];
-  if (entry === undefined || entry.until_ms > values.clock.now_ms) return entry;
-  values.entries[key] = undefined;
-  return undefined;
-}
-
-function write(values: Values, key: string, value: string | number, life_s?: number): void {
-  const life_ms = life_s === undefined || life_s <= 0 ? Infinity : life_s * 1000;
-  values.entries[key] = { value, until_ms: values.clock.now_ms + life_ms };
-}
-
 /**
- * The memory that one gateway's workers share, with the whole meaning of core/store.ts: lives, add as
- * test-and-set, lists. It is never full.
- * @param clock virtual time, ms
+ * The memory that one gateway's workers share, with the whole meaning of core/store.ts: add as test-and-set, counters
+ * from 0, lists. It is never full.
  */
-export function newStore(clock: { now_ms: number }): Store {
-  const values: Values = { clock, entries: {} };
+export function newStore(): Store {
+  const values: Record<string, string | number | undefined> = {};
   const lists: Record<string, Line<string> | undefined> = {};
   return {
-    get: (key) => find(values, key)?.value,
-    set(key, value, life_s) {
-      write(values, key, value, life_s);
+    get: (key) => values[key],
+    set(key, value) {
+      values[key] = value;
       return true;
     },
-    add(key, value, life_s) {
-      if (find(values, key) !== undefined) return false;
-      write(values, key, value, life_s);
+    add(key, value) {
+      if (values[key] !== undefined) return false;
+      values[key] = value;
       return true;
     },
     incr(key, by) {
-      const entry = find(values, key);
-      if (entry === undefined) {
-        write(values, key, by);
-        return by;
-      }
-      if (typeof entry.value !== "number") return undefined;
-      entry.value += by;
-      return entry.value;
+      const before = values[key] ?? 0;
+      if (typeof before !== "number") return undefined;
+      values[key] = before + by;
+      return before + by;
     },
     remove(key) {
-      values.entries[key] = undefined;
+      values[key] = undefined;
     },
     push(list, value) {
       let line = lists[list];

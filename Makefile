@@ -4,11 +4,12 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/sbin
 
 # Directories too: their times change when a source is added or removed.
 SOURCES := $(shell find ts-src/resty ts-src/types) tstl.json package-lock.json scripts/build
+SIM_SOURCES := $(shell find ts-src/sim) tstl.sim.json scripts/build-sim
 
 .DEFAULT_GOAL := help
 .PHONY: help install build check-fresh format clean
 .PHONY: lint lint-eslint lint-types lint-core lint-format lint-luacheck lint-config
-.PHONY: test test-unit test-nginx test-docker bench bench-pick demo up down
+.PHONY: test test-unit test-nginx test-docker bench bench-pick simulate demo up down
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,10 +17,14 @@ help: ## list the targets
 install: ## install missing Debian and npm packages
 	@scripts/install-deps
 
-build: .build/built ## compile ts-src/ to lua-out/
+build: .build/built .build/sim-built ## compile ts-src/ to lua-out/, and the simulator to .build/sim-lua/
 
 .build/built: $(SOURCES) | install
 	@scripts/build
+	@touch $@
+
+.build/sim-built: $(SIM_SOURCES) .build/built
+	@scripts/build-sim
 	@touch $@
 
 check-fresh: | install ## fail when lua-out/ is not what ts-src/ compiles to
@@ -67,6 +72,11 @@ bench: build ## measure: pick cost, gateway CPU, throughput
 
 bench-pick: build ## measure one pick: every strategy, 10 to 10,000 nodes
 	@"$$(scripts/find-luajit)" spec/bench/pick.lua
+
+# SCENARIO and STRATEGY are lists; SCENARIO also takes paths of files.
+simulate: build ## compare strategies in virtual time (SCENARIO=… STRATEGY=… SEEDS=…)
+	@tsx ts-src/node/sim/simulate.ts $(if $(SCENARIO),--scenario "$(SCENARIO)") \
+	  $(if $(STRATEGY),--strategy "$(STRATEGY)") $(if $(SEEDS),--seeds $(SEEDS))
 
 demo: build ## gateway and six backends under load, compared with nginx's own policies
 	@tsx ts-src/node/demo/demo.ts

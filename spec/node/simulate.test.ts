@@ -1,0 +1,138 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Result } from "../../ts-src/sim/job";
+import { htmlReport } from "../../ts-src/node/sim/report";
+import { jobOf, loadScenario, parseScenario, ScenarioError, scenarioNames } from "../../ts-src/node/sim/scenario";
+import { spread, summarise } from "../../ts-src/node/sim/summary";
+
+const REPO = resolve(import.meta.dirname, "../..");
+const dir = mkdtempSync(join(tmpdir(), "ax-simulate-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const MINIMAL = "description: x\nload: { rho: 0.5 }\nnodes: [{ count: 2 }]\n";
+const player = { strategy: "adaptive", strategy_options: {} };
+
+function result(strategy: string, seed: number, p99_ms: number): Result {
+  const series = {
+    p50_ms: [1, 2],
+    p99_ms: [3, 4],
+    errors: [0, 0],
+    requests: [5, 5],
+    tries: [[5, 5]],
+    weights: [[1, 1]],
+  };
+  const figures = { p50_ms: 1, p99_ms, p999_ms: 2 * p99_ms, mean_ms: 1, mean_wait_ms: 0, error_share: 0 };
+  const rates = { rate_per_s: 80, capacity_per_s: 100, goodput_per_s: 80, tries_per_request: 1, peak_to_mean: 1 };
+  return {
+    name: "x",
+    seed,
+    strategy,
+    begun: 1,
+    ended: 1,
+    requests: 1,
+    ...figures,
+    ...rates,
+    shares: [1],
+    faults: [],
+    series,
+  };
+}
+
+function summary() {
+  const scenario = parseScenario("x", `${MINIMAL}targets: [{ figure: p99_distance, at_most: 0.15 }]`);
+  const players = [
+    { name: "adaptive", is_bound: false },
+    { name: "shared_queue", is_bound: true },
+  ];
+  const runs = [11, 26, 30].map((p99_ms, k) => result("adaptive", k, p99_ms));
+  const bounds = [10, 20, 30].map((p99_ms, k) => result("shared_queue", k, p99_ms));
+  return summarise(scenario, players, [...runs, ...bounds]);
+}
+
+describe("a scenario file", () => {
+  it("of the library is valid, and listed in the documentation", () => {
+    const text = readFileSync(join(REPO, "docs/simulator.md"), "utf8");
+    for (const name of scenarioNames()) {
+      expect(jobOf(loadScenario(name), player, 1).nodes.length).toBeGreaterThan(0);
+      expect(text).toContain(`\`${name}\``);
+    }
+  });
+
+  it("shifts the events of a group's nodes by the stagger", () => {
+    const group = "{ count: 3, stagger_s: 2, events: [{ from_s: 1, speed: 0 }] }";
+    const job = jobOf(parseScenario("x", MINIMAL.replace("{ count: 2 }", group)), player, 1);
+    expect(job.nodes.map((node) => node.events[0].from_s)).toEqual([1, 3, 5]);
+    expect(job.nodes.map((node) => node.id)).toEqual(["n1", "n2", "n3"]);
+  });
+
+  it("is refused with the key that is wrong", () => {
+    const bad = (text: string): string => {
+      try {
+        parseScenario("mine", text);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ScenarioError);
+        return (error as Error).message;
+      }
+      throw new Error("accepted");
+    };
+    expect(bad(MINIMAL.replace("rho", "rh"))).toMatch(/mine:[^]*"rh"[^]*load/);
+    expect(bad(MINIMAL.replace("0.5", "0.5, rate_per_s: 5"))).toMatch(/rho or rate_per_s/);
+    expect(bad(MINIMAL.replace("count: 2", "slots: 0"))).toMatch(/nodes\[0\]\.slots/);
+    expect(bad(MINIMAL.replace("{ count: 2 }", "{ joins_at_s: 5 }, { count: 1 }"))).toMatch(/order of joins_at_s/);
+    expect(bad("a: [")).toMatch(/^mine: /);
+    expect(() => loadScenario("hommogeneous")).toThrow(/no scenario "hommogeneous"; there are .*homogeneous/);
+  });
+});
+
+describe("the figures of several seeds", () => {
+  it("are medians with the least and the most", () => {
+    expect(spread([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3 });
+    expect(spread([4, 1, 2, 3]).median).toBe(2.5);
+  });
+
+  it("compare each seed with the shared queue of the same seed", () => {
+    const [adaptive, bound] = summary().rows;
+    expect(adaptive.p99_distance.median).toBeCloseTo(0.1);
+    expect(adaptive.p99_distance.max).toBeCloseTo(0.3);
+    expect(bound.p99_distance).toEqual({ median: 0, min: 0, max: 0 });
+    expect(adaptive.verdicts[0].met).toBe(true);
+    expect(bound.verdicts).toEqual([]);
+  });
+});
+
+describe("the report", () => {
+  it("is one file that loads nothing", async () => {
+    const series = result("adaptive", 1, 10).series;
+    const html = await htmlReport([summary()], {
+      scenarios: [{ name: "x</script>", runs: [{ player: "adaptive", series }] }],
+    });
+    expect(html).not.toMatch(/(src|href)=/);
+    expect(html).toContain("uplot");
+    // Data must not end the script it is in.
+    expect(html.match(/<\/script>/g)).toHaveLength(2);
+  });
+});
+
+describe("simulate", () => {
+  it("gives the same figures in every process", { timeout: 120_000 }, () => {
+    const run = (): string =>
+      execFileSync(
+        join(REPO, "node_modules/.bin/tsx"),
+        [
+          join(REPO, "ts-src/node/sim/simulate.ts"),
+          ...["--scenario", "workers", "--strategy", "adaptive", "--seeds", "1", "--duration", "2", "--json"],
+          ...["--html", join(dir, "report.html")],
+        ],
+        { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, LUA_PATH: ";;" } },
+      );
+    const first = run();
+    const [summary] = (JSON.parse(first) as { scenarios: { rows: { player: string; p99_ms: { median: number } }[] }[] })
+      .scenarios;
+    expect(summary.rows.map((row) => row.player)).toEqual(["adaptive", "shared_queue", "oracle", "random_split"]);
+    expect(summary.rows[0].p99_ms.median).toBeGreaterThan(20);
+    expect(run()).toBe(first);
+  });
+});

@@ -1,0 +1,137 @@
+/**
+ * Strategies compared in virtual time, each beside what is possible at best.
+ *   npx tsx ts-src/node/sim/simulate.ts [--scenario a,b] [--strategy x,y] [--seeds 5] [--json] [--html FILE]
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { Listr } from "listr2";
+import type { Bound, Job, Result } from "../../sim/job";
+import { colours } from "../demo/table";
+import { ROOT } from "../testkit/workdir";
+import { htmlReport, type Report } from "./report";
+import { runJobs } from "./run";
+import { jobOf, loadScenario, type Scenario, ScenarioError, scenarioNames } from "./scenario";
+import { type Summary, summarise } from "./summary";
+import { summaryTable } from "./table";
+
+const BOUNDS: Bound[] = ["shared_queue", "oracle", "random_split"];
+
+/** Standard output is for results: a moving display only where somebody watches it. */
+const watched = process.stdout.isTTY && (process.env["CI"] ?? "") === "";
+
+interface Options {
+  scenario: string[];
+  strategy: string[];
+  seeds: number;
+  jobs: number;
+  options: Record<string, unknown>;
+  upstream: Record<string, unknown>;
+  duration?: number;
+  json?: boolean;
+  html: string;
+}
+
+interface Player {
+  name: string;
+  is_bound: boolean;
+}
+
+function list(text: string): string[] {
+  const items = text.split(/[\s,]+/).filter((item) => item !== "");
+  if (items.length === 0) throw new InvalidArgumentError("a list, separated by commas.");
+  return items;
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 10000) throw new InvalidArgumentError("a whole number ≥ 1.");
+  return value;
+}
+
+function object(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    throw new InvalidArgumentError('a JSON object, {"revisit_ms": 500}.');
+  }
+}
+
+function jobsOf(scenario: Scenario, players: Player[], options: Options): Job[] {
+  const given = {
+    ...scenario,
+    duration_s: options.duration ?? scenario.duration_s,
+    upstream: { ...scenario.upstream, ...options.upstream },
+  };
+  return players.flatMap(({ name, is_bound }) =>
+    Array.from({ length: options.seeds }, (_, k) => {
+      const player = is_bound
+        ? { strategy: "random", strategy_options: {}, bound: name as Bound }
+        : { strategy: name, strategy_options: options.options };
+      return jobOf(given, player, k + 1);
+    }),
+  );
+}
+
+interface Done {
+  summaries: Summary[];
+  report: Report;
+}
+
+async function simulateAll(scenarios: Scenario[], players: Player[], options: Options): Promise<Done> {
+  const done: Done = { summaries: [], report: { scenarios: [] } };
+  const tasks = new Listr(
+    scenarios.map((scenario) => ({
+      title: scenario.name,
+      task: async (_: unknown, task: { title: string }): Promise<void> => {
+        const jobs = jobsOf(scenario, players, options);
+        let ended = 0;
+        const results: Result[] = await runJobs(jobs, options.jobs, (run) => {
+          ended++;
+          task.title = `${scenario.name}  ${ended}/${jobs.length}  (${run.strategy}, seed ${run.seed})`;
+        });
+        if (!watched) process.stderr.write(`  ${scenario.name}\n`);
+        task.title = scenario.name;
+        done.summaries.push(summarise(scenario, players, results));
+        const runs = players.map((player, at) => ({ player: player.name, series: results[at * options.seeds].series }));
+        done.report.scenarios.push({ name: scenario.name, runs });
+      },
+    })),
+    { concurrent: false, renderer: watched ? "default" : "silent" },
+  );
+  await tasks.run();
+  return done;
+}
+
+async function main(options: Options): Promise<void> {
+  const scenarios = options.scenario.map(loadScenario);
+  const players = [
+    ...options.strategy.map((name) => ({ name, is_bound: false })),
+    ...BOUNDS.map((name) => ({ name, is_bound: true })),
+  ];
+  const { summaries, report } = await simulateAll(scenarios, players, options);
+  if (options.json === true) process.stdout.write(`${JSON.stringify({ scenarios: summaries }, undefined, 2)}\n`);
+  else for (const summary of summaries) process.stdout.write(`${summaryTable(summary, colours(process.stdout))}\n`);
+  mkdirSync(dirname(options.html), { recursive: true });
+  writeFileSync(options.html, await htmlReport(summaries, report));
+  process.stderr.write(`report: ${options.html}\n`);
+}
+
+const program = new Command("simulate")
+  .option("--scenario <list>", "names of scenarios/, or paths of scenario files", list, scenarioNames())
+  .option("--strategy <list>", "built-in strategies", list, ["adaptive", "least_conn", "round_robin"])
+  .option("--seeds <n>", "runs of each, with different chance", count, 5)
+  .option("--jobs <n>", "runs at a time", count, 2)
+  .option("--options <json>", "strategy_options of the strategies", object, {})
+  .option("--upstream <json>", "options of the upstream, over the scenario's", object, {})
+  .option("--duration <s>", "measured time, over the scenario's", count)
+  .option("--json", "print the figures as JSON")
+  .option("--html <file>", "where the report with charts goes", join(ROOT, ".build", "simulation.html"));
+program.parse();
+try {
+  await main(program.opts<Options>());
+} catch (error) {
+  if (!(error instanceof ScenarioError)) throw error;
+  process.stderr.write(`simulate: ${error.message}\n`);
+  process.exitCode = 2;
+}

@@ -27,12 +27,14 @@ end
 --- Only the pick.
 function M.pick_only(up, record, now_ms)
   record.tries = 0
+  record.hash_key = (record.hash_key + 2654435761) % 4294967296
   return pick.pickNode(up, record, now_ms, silent)
 end
 
 --- Balancer phase, then log phase.
 function M.request(up, table_, key, now_ms)
   local record = requests.openRequest(table_, key, now_ms, false)
+  record.hash_key = key * 2654435761 % 4294967296
   local node = pick.pickNode(up, record, now_ms, silent)
   requests.addTry(record, up, node)
   in_flight.beginTry(up, record, node, now_ms)

@@ -18,8 +18,10 @@ end
 
 local function silent() end
 
-local function one_pick(up, now)
-  return pick.pickNode(up, requests.newRequestRecord(), now or 1000, silent)
+local function one_pick(up, now, key)
+  local record = requests.newRequestRecord()
+  record.hash_key = key or 0
+  return pick.pickNode(up, record, now or 1000, silent)
 end
 
 --- Counts of n picks that end at once.
@@ -55,7 +57,7 @@ describe("every strategy", function()
           up.pool.oldest_start_ms[node] = random.drawBelow(rng, 2) * 500
         end
         for _ = 1, 3 do
-          local node = one_pick(up)
+          local node = one_pick(up, 1000, random.drawBelow(rng, 4294967296))
           assert.is_true(node >= 0 and node < n and node == math.floor(node))
         end
       end
@@ -86,7 +88,7 @@ describe("every strategy", function()
       end
     end)
 
-    it(name .. " starts elsewhere in other workers", function()
+    it(name .. " starts elsewhere in other workers, unless a key decides", function()
       local first = {}
       for seed = 1, 40 do
         local up = upstreams.new({ strategy = name, nodes = 8, seed = seed * 7919 })
@@ -95,6 +97,10 @@ describe("every strategy", function()
       local kinds = 0
       for _ in pairs(first) do
         kinds = kinds + 1
+      end
+      if registry.strategies[name].uses_key then
+        assert.equal(1, kinds)
+        return
       end
       assert.is_true(kinds >= 4, name .. " began at " .. kinds .. " different nodes in 40 workers")
     end)

@@ -154,10 +154,20 @@ local function publishDeltas(exchange, upstreams, now_ms)
         exchange.store.pop("deltas")
     end
 end
+--- Adds what is new to the shared counts of requests without a key.
+local function publishKeyless(exchange, upstreams)
+    for ____, upstream in ipairs(upstreams) do
+        local unsent = upstream.keyless_total - upstream.keyless_sent
+        if unsent > 0 and exchange.store.incr("keyless:" .. upstream.pool.name, unsent) ~= nil then
+            upstream.keyless_sent = upstream.keyless_sent + unsent
+        end
+    end
+end
 --- Flush, outgoing half. Also in the log phase of a worker that is shutting down and has no timers.
 function ____exports.publish(exchange, upstreams, exiting, now_ms)
     publishRecord(exchange, upstreams, exiting, now_ms)
     publishDeltas(exchange, upstreams, now_ms)
+    publishKeyless(exchange, upstreams)
 end
 local function addOthers(upstream, counts)
     local pool = upstream.pool

@@ -5,8 +5,13 @@ local cheapest = ____cost.cheapest
 local ____classes = require("resty.ax.core.classes")
 local avoids = ____classes.avoids
 local leastLoaded = ____classes.leastLoaded
+local ____hash = require("resty.ax.core.hash")
+local HASH_RANGE = ____hash.HASH_RANGE
+local hashNumber = ____hash.hashNumber
 local ____random = require("resty.ax.core.random")
 local draw = ____random.draw
+local ____request_key = require("resty.ax.dataplane.request_key")
+local requestHash = ____request_key.requestHash
 local ____requests = require("resty.ax.dataplane.requests")
 local wasTried = ____requests.wasTried
 function isFull(upstream, node)
@@ -237,10 +242,19 @@ local function pickInView(upstream, placement, is_other, record, report)
         report
     )
 end
+--- Seed of the draw that sends keys to other zones: another than the rings', or one arc of the ring would go.
+local ZONE_SEED = 1
+--- 0..1. Where a key decides it decides here too: the same keys overflow, and the others stay.
+local function drawZone(upstream, placement)
+    if upstream.strategy.uses_key == true then
+        return hashNumber(upstream.request.key, ZONE_SEED) / HASH_RANGE
+    end
+    return draw(placement.random)
+end
 --- With zones or classes: a view by the zones' shares, the other one when it has nothing left.
 local function pickPlaced(upstream, placement, record, report)
     local others_count = placement.others.candidate_count
-    local is_other = others_count > 0 and draw(placement.random) >= placement.local_share
+    local is_other = others_count > 0 and drawZone(upstream, placement) >= placement.local_share
     local node = pickInView(
         upstream,
         placement,
@@ -286,6 +300,9 @@ function ____exports.pickNode(upstream, record, now_ms, report)
     upstream.request.now_ms = now_ms
     local tries = record.tries - record.settled_tries
     upstream.request.tries = tries
+    if upstream.strategy.uses_key == true then
+        upstream.request.key = requestHash(upstream, record)
+    end
     if upstream.placement ~= nil then
         return pickPlaced(upstream, upstream.placement, record, report)
     end

@@ -45,17 +45,17 @@ function collect(upstream, backup, any_state)
         local node = 0
         while node < pool.n do
             local given = upstream.config.nodes[node + 1]
-            local ____temp_1 = given.backup == backup
-            if ____temp_1 then
-                local ____any_state_0
+            local ____temp_11 = given.backup == backup
+            if ____temp_11 then
+                local ____any_state_10
                 if any_state then
-                    ____any_state_0 = not given.down
+                    ____any_state_10 = not given.down
                 else
-                    ____any_state_0 = isUsable(upstream, node)
+                    ____any_state_10 = isUsable(upstream, node)
                 end
-                ____temp_1 = ____any_state_0
+                ____temp_11 = ____any_state_10
             end
-            if ____temp_1 then
+            if ____temp_11 then
                 pool.candidates[count + 1] = node
                 count = count + 1
             end
@@ -117,17 +117,36 @@ local OWN_SAMPLE_FRESH_MS = 3000
 ---
 -- @param strategy built-in, or the user's module
 -- @param seed differs between workers
-function ____exports.newUpstream(config, strategy, custom, seed)
+-- @param keys reads the keys of requests, for a strategy with `uses_key`
+function ____exports.newUpstream(config, strategy, custom, seed, keys)
     local pool = newPool(config)
+    local ____config_3 = config
+    local ____pool_4 = pool
+    local ____newCounters_result_5 = newCounters(pool.n)
+    local ____strategy_6 = strategy
+    local ____custom_7 = custom
+    local ____temp_8 = {now_ms = 0, tries = 0, key = 0}
+    local ____newPlacement_result_9 = newPlacement(config, pool, seed)
+    local ____temp_0
+    if strategy.uses_key == true then
+        ____temp_0 = keys
+    else
+        ____temp_0 = nil
+    end
+    local ____opt_1 = strategy.addressKey
     local upstream = {
-        config = config,
-        pool = pool,
-        counters = newCounters(pool.n),
-        strategy = strategy,
+        config = ____config_3,
+        pool = ____pool_4,
+        counters = ____newCounters_result_5,
+        strategy = ____strategy_6,
         strategy_state = nil,
-        strategy_is_custom = custom,
-        request = {now_ms = 0, tries = 0},
-        placement = newPlacement(config, pool, seed),
+        strategy_is_custom = ____custom_7,
+        request = ____temp_8,
+        placement = ____newPlacement_result_9,
+        keys = ____temp_0,
+        address_key = ____opt_1 and ____opt_1(config.strategy_options),
+        keyless_total = 0,
+        keyless_sent = 0,
         flights = {},
         state = {},
         held_until_ms = {},

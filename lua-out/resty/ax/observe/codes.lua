@@ -7,6 +7,7 @@ ____exports.FAULT_CODES = {
     "unknown_upstream",
     "not_initialised",
     "strategy",
+    "hash_key",
     "overflow",
     "log_phase",
     "log_missing",

@@ -101,6 +101,11 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         warnings = {},
         nodes = {}
     }
+    if config.hash_key ~= nil then
+        status.hash_key = type(config.hash_key) == "string" and config.hash_key or "function"
+        local keyless = deps.store.get("keyless:" .. config.name)
+        status.keyless_picks = type(keyless) == "number" and keyless or 0
+    end
     if detail == nil then
         local ____status_warnings_2 = status.warnings
         ____status_warnings_2[#____status_warnings_2 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"

@@ -13,6 +13,8 @@ local ____pick = require("resty.ax.dataplane.pick")
 local pickNode = ____pick.pickNode
 local ____placement = require("resty.ax.dataplane.placement")
 local roleOf = ____placement.roleOf
+local ____request_key = require("resty.ax.dataplane.request_key")
+local readKey = ____request_key.readKey
 local ____requests = require("resty.ax.dataplane.requests")
 local addTry = ____requests.addTry
 local joinFamily = ____requests.joinFamily
@@ -128,6 +130,7 @@ local function enter(name)
         endTries()
         return nil
     end
+    readKey(upstream, record, report)
     return record
 end
 --- The second part: the choice, which has the loops.

@@ -42,7 +42,14 @@ local function loadStrategy(module)
     end
     local strategy = given
     local create = strategy.create or (function() return nil end)
-    return {name = module, options = {}, create = create, pick = strategy.pick}, nil
+    local uses_key = strategy.uses_key == true
+    return {
+        name = module,
+        options = {},
+        uses_key = uses_key,
+        create = create,
+        pick = strategy.pick
+    }, nil
 end
 local function loadCustom(config, problems)
     local custom = {}
@@ -95,6 +102,9 @@ function ____exports.init(source)
     for ____, upstream in pairs(config.upstreams) do
         local strategy = upstream.strategy_module or upstream.strategy
         local count = #upstream.nodes
+        if upstream.hash_key ~= nil and (custom[upstream.name] or strategies[upstream.strategy]).uses_key ~= true then
+            logWarning(((("upstreams." .. upstream.name) .. ".hash_key: strategy ") .. strategy) .. " does not go by a key; it has no effect")
+        end
         logNotice((((((("upstream \"" .. upstream.name) .. "\": ") .. tostring(count)) .. " nodes from ") .. upstream.nodes_from) .. ", strategy ") .. strategy)
     end
 end

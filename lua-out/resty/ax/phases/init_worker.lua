@@ -41,6 +41,8 @@ local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
 local ____clock = require("resty.ax.nginx.clock")
 local nowMs = ____clock.nowMs
+local ____key_reader = require("resty.ax.nginx.key_reader")
+local newKeyReader = ____key_reader.newKeyReader
 local ____json = require("resty.ax.nginx.json")
 local decode = ____json.decode
 local encode = ____json.encode
@@ -75,15 +77,23 @@ local function defaultsOf(strategy)
 end
 local function newWorkerUpstream(config, prepared, seed)
     local custom = prepared.custom[config.name]
+    local keys = newKeyReader(config.hash_key)
     if custom == nil then
-        return newUpstream(config, strategies[config.strategy], false, seed)
+        return newUpstream(
+            config,
+            strategies[config.strategy],
+            false,
+            seed,
+            keys
+        )
     end
     local ok, made = pcall(
         newUpstream,
         config,
         custom,
         true,
-        seed
+        seed,
+        keys
     )
     if ok then
         return made

@@ -36,6 +36,8 @@ export interface UpstreamConfig {
   strategy: string;
   strategy_module?: string;
   strategy_options: Record<string, unknown>;
+  /** Where strategies with a key get it from: core/config/hash_key.ts; absent = the client's address. */
+  hash_key?: string | ((this: void) => unknown);
   nodes: NodeConfig[];
   /** Where the nodes came from: "nodes" (configuration), "ngx.upstream", or a file name. */
   nodes_from: string;

@@ -8,6 +8,17 @@ export interface PickRequest {
   now_ms: number;
   /** Earlier tries of this request. */
   tries: number;
+  /** Hash of the request's key, 0 .. 2^32-1, the same over its retries; set for strategies with `uses_key`. */
+  key: number;
+}
+
+/** How a key is made of the client's address. */
+export interface AddressKey {
+  /** Leading bits that count: clients that share them share their node. */
+  ipv4_prefix_bits: number;
+  ipv6_prefix_bits: number;
+  /** The client's port counts too. */
+  port: boolean;
 }
 
 /**
@@ -23,6 +34,10 @@ export interface Strategy<S = unknown> {
   name: string;
   /** Options this strategy takes under `strategy_options`. */
   options: Record<string, FieldSchema>;
+  /** `pick` reads `request.key`: by default the hash of what the upstream's `hash_key` names. */
+  uses_key?: boolean;
+  /** With `uses_key`: the key is made of the client's address in this way, and `hash_key` is mixed in. */
+  addressKey?(this: void, options: Record<string, unknown>): AddressKey;
   /**
    * State of one strategy for one upstream in one worker.
    * @param pool the worker's view; `n`, `ids` never change

@@ -14,8 +14,9 @@
  * | detail:<upstream>     | collector, each publish       | status API        | over reloads and elections |
  * | windows:<upstream>    | collector, every few seconds  | the next collector | over reloads and elections |
  * | collector:term, collector:lease:<term> | candidates for collector | every worker | see collector/election.ts |
+ * | keyless:<upstream>    | every worker, each flush      | status API        | for ever (one number an upstream) |
  * | errors:<code>         | every worker                  | status API        | for ever (one number a code) |
-| error:<code>          | every worker                  | status API        | the last message of that code |
+ * | error:<code>          | every worker                  | status API        | the last message of that code |
  */
 
 /** Entries of the `deltas` list past which workers drop the oldest: the collector is not reading. */

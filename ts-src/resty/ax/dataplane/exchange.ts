@@ -135,10 +135,21 @@ function publishDeltas(exchange: Exchange, upstreams: Upstream[], now_ms: number
   }
 }
 
+/** Adds what is new to the shared counts of requests without a key. */
+function publishKeyless(exchange: Exchange, upstreams: Upstream[]): void {
+  for (const upstream of upstreams) {
+    const unsent = upstream.keyless_total - upstream.keyless_sent;
+    if (unsent > 0 && exchange.store.incr(`keyless:${upstream.pool.name}`, unsent) !== undefined) {
+      upstream.keyless_sent += unsent;
+    }
+  }
+}
+
 /** Flush, outgoing half. Also in the log phase of a worker that is shutting down and has no timers. */
 export function publish(exchange: Exchange, upstreams: Upstream[], exiting: boolean, now_ms: number): void {
   publishRecord(exchange, upstreams, exiting, now_ms);
   publishDeltas(exchange, upstreams, now_ms);
+  publishKeyless(exchange, upstreams);
 }
 
 function addOthers(upstream: Upstream, counts: Record<string, number>): void {

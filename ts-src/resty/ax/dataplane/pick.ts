@@ -5,14 +5,16 @@
  */
 import { cheapest } from "../core/cost";
 import { avoids, leastLoaded, type Loads, type Role } from "../core/classes";
+import { HASH_RANGE, hashNumber } from "../core/hash";
 import type { Pool } from "../core/pool";
 import { draw } from "../core/random";
 import type { Placement } from "./placement";
+import { requestHash } from "./request_key";
 import { type RequestRecord, wasTried } from "./requests";
 import type { Upstream } from "./upstream";
 
 /** Told of what went wrong in a pick that was served all the same. */
-export type FaultReporter = (this: void, kind: "strategy" | "overflow", message: string) => void;
+export type FaultReporter = (this: void, kind: "strategy" | "overflow" | "hash_key", message: string) => void;
 
 function isFull(upstream: Upstream, node: number): boolean {
   const pool = upstream.pool;
@@ -142,10 +144,19 @@ function pickInView(
   return pickForRole(upstream, pool, state, loads, record, report);
 }
 
+/** Seed of the draw that sends keys to other zones: another than the rings', or one arc of the ring would go. */
+const ZONE_SEED = 1;
+
+/** 0..1. Where a key decides it decides here too: the same keys overflow, and the others stay. */
+function drawZone(upstream: Upstream, placement: Placement): number {
+  if (upstream.strategy.uses_key === true) return hashNumber(upstream.request.key, ZONE_SEED) / HASH_RANGE;
+  return draw(placement.random);
+}
+
 /** With zones or classes: a view by the zones' shares, the other one when it has nothing left. */
 function pickPlaced(upstream: Upstream, placement: Placement, record: RequestRecord, report: FaultReporter): number {
   const others_count = placement.others.candidate_count;
-  const is_other = others_count > 0 && draw(placement.random) >= placement.local_share;
+  const is_other = others_count > 0 && drawZone(upstream, placement) >= placement.local_share;
   let node = pickInView(upstream, placement, is_other, record, report);
   if (node < 0 && others_count > 0) node = pickInView(upstream, placement, !is_other, record, report);
   return node < 0 ? pickBeyond(upstream, record, report) : node;
@@ -194,6 +205,7 @@ export function pickNode(upstream: Upstream, record: RequestRecord, now_ms: numb
   upstream.request.now_ms = now_ms;
   const tries = record.tries - record.settled_tries;
   upstream.request.tries = tries;
+  if (upstream.strategy.uses_key === true) upstream.request.key = requestHash(upstream, record);
   if (upstream.placement !== undefined) return pickPlaced(upstream, upstream.placement, record, report);
   if (tries > 0 || upstream.limited) return pickNarrowed(upstream, record, report);
   return ask(upstream, pool, upstream.strategy_state, pool.candidates, count, report);

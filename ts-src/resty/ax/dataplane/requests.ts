@@ -29,6 +29,14 @@ export interface RequestRecord {
   /** Neighbours in the node's list of requests in flight, oldest first. */
   prev: RequestRecord | undefined;
   next: RequestRecord | undefined;
+  /** Hash of the request's key, 0 .. 2^32-1, once read (request_key.ts), and the upstream it is for. */
+  hash_key: number;
+  key_of: Upstream | undefined;
+  /** What was read; to be hashed while `key_unhashed`. */
+  key_text: string;
+  key_address: string;
+  key_port: string;
+  key_unhashed: boolean;
   /** All tries of the request so far, in order; the first `tries` entries are valid. */
   tries: number;
   /** Tries of earlier visits to an upstream: error_page and other internal redirects begin a new one. */
@@ -77,6 +85,12 @@ export function newRequestRecord(): RequestRecord {
     role: Role.Normal,
     prev: undefined,
     next: undefined,
+    hash_key: 0,
+    key_of: undefined,
+    key_text: "",
+    key_address: "",
+    key_port: "",
+    key_unhashed: false,
     tries: 0,
     earlier_tries: 0,
     settled_tries: 0,

@@ -7,7 +7,8 @@ import { measureLoads } from "../core/classes";
 import type { UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 import { newRandom } from "../core/random";
-import type { PickRequest } from "../core/strategy";
+import type { KeyReader } from "../core/request_key";
+import type { AddressKey, PickRequest } from "../core/strategy";
 import type { AnyStrategy } from "../core/strategies/registry";
 import type { NodeState, Snapshot } from "../core/wire";
 import { type Counters, newCounters } from "./counters";
@@ -32,6 +33,12 @@ export interface Upstream {
   request: PickRequest;
   /** Zones and classes; absent when neither is configured. */
   placement: Placement | undefined;
+  /** What reads the keys of requests; undefined: the strategy has no use for them. */
+  keys: KeyReader | undefined;
+  address_key: AddressKey | undefined;
+  /** Requests without a value for `hash_key`, and how many of them the shared store knows of. */
+  keyless_total: number;
+  keyless_sent: number;
   /** Heads of the per-node lists of requests in flight, oldest first. */
   flights: RequestRecord[];
   state: NodeState[];
@@ -60,8 +67,15 @@ export interface Upstream {
 /**
  * @param strategy built-in, or the user's module
  * @param seed differs between workers
+ * @param keys reads the keys of requests, for a strategy with `uses_key`
  */
-export function newUpstream(config: UpstreamConfig, strategy: AnyStrategy, custom: boolean, seed: number): Upstream {
+export function newUpstream(
+  config: UpstreamConfig,
+  strategy: AnyStrategy,
+  custom: boolean,
+  seed: number,
+  keys?: KeyReader,
+): Upstream {
   const pool = newPool(config);
   const upstream: Upstream = {
     config,
@@ -70,8 +84,12 @@ export function newUpstream(config: UpstreamConfig, strategy: AnyStrategy, custo
     strategy,
     strategy_state: undefined as never,
     strategy_is_custom: custom,
-    request: { now_ms: 0, tries: 0 },
+    request: { now_ms: 0, tries: 0, key: 0 },
     placement: newPlacement(config, pool, seed),
+    keys: strategy.uses_key === true ? keys : undefined,
+    address_key: strategy.addressKey?.(config.strategy_options),
+    keyless_total: 0,
+    keyless_sent: 0,
     flights: [],
     state: [],
     held_until_ms: [],

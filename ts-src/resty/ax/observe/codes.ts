@@ -13,6 +13,8 @@ export const FAULT_CODES = [
   "not_initialised",
   // The strategy module threw or answered nonsense: the cheapest node was picked instead.
   "strategy",
+  // The function given as hash_key threw or answered nonsense: the request went by the client's address.
+  "hash_key",
   // Every node is at its max_conns: one was picked all the same.
   "overflow",
   // The log phase threw: the request was served, its outcome not counted.

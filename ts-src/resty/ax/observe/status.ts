@@ -59,6 +59,9 @@ export interface UpstreamStatus {
   requests_per_s?: number;
   p50_ms?: number;
   p99_ms?: number;
+  /** Where keys come from, and the requests that had none; absent when no `hash_key` is configured. */
+  hash_key?: string;
+  keyless_picks?: number;
   warnings: string[];
   nodes: NodeStatus[];
 }
@@ -157,6 +160,11 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
     warnings: [],
     nodes: [],
   };
+  if (config.hash_key !== undefined) {
+    status.hash_key = typeof config.hash_key === "string" ? config.hash_key : "function";
+    const keyless = deps.store.get(`keyless:${config.name}`);
+    status.keyless_picks = typeof keyless === "number" ? keyless : 0;
+  }
   if (detail === undefined) {
     status.warnings.push("no data yet: no collector has reported (init_worker() missing, or the shared dict is full)");
   } else {

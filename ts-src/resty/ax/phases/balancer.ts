@@ -4,6 +4,7 @@ import { beginTry, endTry } from "../dataplane/in_flight";
 import { accountTry, learnFailure } from "../dataplane/outcome";
 import { pickNode } from "../dataplane/pick";
 import { roleOf } from "../dataplane/placement";
+import { readKey } from "../dataplane/request_key";
 import { addTry, joinFamily, openRequest, type RequestRecord, TRIES_MAX } from "../dataplane/requests";
 import { discard } from "../dataplane/sweep";
 import type { Upstream } from "../dataplane/upstream";
@@ -80,6 +81,7 @@ function enter(name: string): RequestRecord | undefined {
     endTries();
     return undefined;
   }
+  readKey(upstream, record, report);
   return record;
 }
 

@@ -26,7 +26,8 @@ function loadStrategy(module: string): LuaMultiReturn<[AnyStrategy | undefined, 
   }
   const strategy = given as Partial<AnyStrategy> & Pick<AnyStrategy, "pick">;
   const create = strategy.create ?? ((): never => undefined as never);
-  return $multi({ name: module, options: {}, create, pick: strategy.pick }, undefined);
+  const uses_key = strategy.uses_key === true;
+  return $multi({ name: module, options: {}, uses_key, create, pick: strategy.pick }, undefined);
 }
 
 function loadCustom(config: AxConfig, problems: Problems): Record<string, AnyStrategy | undefined> {
@@ -76,6 +77,9 @@ export function init(source: unknown): void {
   for (const [, upstream] of pairs(config.upstreams)) {
     const strategy = upstream.strategy_module ?? upstream.strategy;
     const count = upstream.nodes.length;
+    if (upstream.hash_key !== undefined && (custom[upstream.name] ?? strategies[upstream.strategy]).uses_key !== true) {
+      logWarning(`upstreams.${upstream.name}.hash_key: strategy ${strategy} does not go by a key; it has no effect`);
+    }
     logNotice(`upstream "${upstream.name}": ${count} nodes from ${upstream.nodes_from}, strategy ${strategy}`);
   }
 }

@@ -9,6 +9,7 @@ import { missingLog, sweep } from "../dataplane/sweep";
 import { newUpstream, refreshPlacement, releaseHolds, type Upstream } from "../dataplane/upstream";
 import { type Prepared, process, type Worker } from "../dataplane/worker";
 import { nowMs } from "../nginx/clock";
+import { newKeyReader } from "../nginx/key_reader";
 import { decode, encode } from "../nginx/json";
 import { logError } from "../nginx/log";
 import { processAlive, workerPid } from "../nginx/process";
@@ -36,8 +37,9 @@ function defaultsOf(strategy: AnyStrategy): Record<string, unknown> {
 
 function newWorkerUpstream(config: UpstreamConfig, prepared: Prepared, seed: number): Upstream {
   const custom = prepared.custom[config.name];
-  if (custom === undefined) return newUpstream(config, strategies[config.strategy], false, seed);
-  const [ok, made] = pcall(newUpstream, config, custom, true, seed);
+  const keys = newKeyReader(config.hash_key);
+  if (custom === undefined) return newUpstream(config, strategies[config.strategy], false, seed, keys);
+  const [ok, made] = pcall(newUpstream, config, custom, true, seed, keys);
   if (ok) return made;
   fault(
     "strategy",

@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____hash_key = require("resty.ax.core.config.hash_key")
+local checkHashKey = ____hash_key.checkHashKey
 local ____nodes = require("resty.ax.core.config.nodes")
 local checkNodes = ____nodes.checkNodes
 local ____placement_options = require("resty.ax.core.config.placement_options")
@@ -63,6 +65,7 @@ function ____exports.checkUpstream(strategies, record, raw, path, problems)
     checkErrorRates(record, raw, path, problems)
     checkCoolDown(record, raw, path, problems)
     checkClasses(record, raw, path, problems)
+    checkHashKey(record, path, problems)
     local strategy = record.strategy
     local ____temp_0
     if strategy == nil then

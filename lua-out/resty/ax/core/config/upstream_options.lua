@@ -3,6 +3,8 @@ local ____nodes = require("resty.ax.core.config.nodes")
 local nodeFields = ____nodes.nodeFields
 local ____placement_options = require("resty.ax.core.config.placement_options")
 local placementFields = ____placement_options.placementFields
+local ____hash_key = require("resty.ax.core.config.hash_key")
+local HASH_KEY_FORMS = ____hash_key.HASH_KEY_FORMS
 local ____show = require("resty.ax.core.config.show")
 local sortedKeys = ____show.sortedKeys
 local ____texts = require("resty.ax.core.config.texts")
@@ -25,7 +27,8 @@ local function choiceFields(strategies)
             default_empty = true,
             doc = "Options of the chosen strategy, see below. For a strategy of your own they are passed on as they are, " .. "and it must check them itself.",
             reason = "every option of a strategy has its own default"
-        }
+        },
+        hash_key = {kind = "any", expected = HASH_KEY_FORMS, doc = (("Where strategies that go by a key (`affinity`, `consistent_hash`) get it from: `$variable` of nginx, " .. "`header:Name`, `cookie:name`, `arg:name`, or, in a Lua table, a function that returns a string. `ip_hash` mixes ") .. "it in beside the address. A request without a value goes by the client's address, and is counted ") .. "(`keyless_picks` in the status). Without `hash_key` the client's address is the key."}
     }
 end
 local routingFields = {nodes = {

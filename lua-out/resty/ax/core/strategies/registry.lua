@@ -1,6 +1,12 @@
 local ____exports = {}
 local ____adaptive = require("resty.ax.core.strategies.adaptive")
 local adaptive = ____adaptive.adaptive
+local ____affinity = require("resty.ax.core.strategies.affinity")
+local affinity = ____affinity.affinity
+local ____consistent_hash = require("resty.ax.core.strategies.consistent_hash")
+local consistentHash = ____consistent_hash.consistentHash
+local ____ip_hash = require("resty.ax.core.strategies.ip_hash")
+local ipHash = ____ip_hash.ipHash
 local ____fastest = require("resty.ax.core.strategies.fastest")
 local fastest = ____fastest.fastest
 local ____goal = require("resty.ax.core.strategies.goal")
@@ -15,6 +21,9 @@ local ____round_robin = require("resty.ax.core.strategies.round_robin")
 local roundRobin = ____round_robin.roundRobin
 local all = {
     adaptive,
+    affinity,
+    consistentHash,
+    ipHash,
     fastest,
     goal,
     leastConn,

@@ -1,3 +1,4 @@
+import { checkHashKey } from "./hash_key";
 import { checkNodes } from "./nodes";
 import { checkClasses } from "./placement_options";
 import { keyPath, type Problems, report } from "./problems";
@@ -83,6 +84,7 @@ export function checkUpstream(
   checkErrorRates(record, raw, path, problems);
   checkCoolDown(record, raw, path, problems);
   checkClasses(record, raw, path, problems);
+  checkHashKey(record, path, problems);
   const strategy = record["strategy"] as string | undefined;
   const fields = strategy === undefined ? undefined : strategies[strategy];
   const options = record["strategy_options"];

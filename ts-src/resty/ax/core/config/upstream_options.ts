@@ -1,5 +1,6 @@
 import { nodeFields } from "./nodes";
 import { placementFields } from "./placement_options";
+import { HASH_KEY_FORMS } from "./hash_key";
 import type { FieldSchema } from "./schema";
 import { sortedKeys } from "./show";
 import { checkNotEmpty } from "./texts";
@@ -32,6 +33,15 @@ function choiceFields(strategies: StrategyOptions): Record<string, FieldSchema> 
         "Options of the chosen strategy, see below. For a strategy of your own they are passed on as they are, " +
         "and it must check them itself.",
       reason: "every option of a strategy has its own default",
+    },
+    hash_key: {
+      kind: "any",
+      expected: HASH_KEY_FORMS,
+      doc:
+        "Where strategies that go by a key (`affinity`, `consistent_hash`) get it from: `$variable` of nginx, " +
+        "`header:Name`, `cookie:name`, `arg:name`, or, in a Lua table, a function that returns a string. `ip_hash` mixes " +
+        "it in beside the address. A request without a value goes by the client's address, and is counted " +
+        "(`keyless_picks` in the status). Without `hash_key` the client's address is the key.",
     },
   };
 }

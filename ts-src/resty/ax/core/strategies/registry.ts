@@ -1,5 +1,8 @@
 import type { Strategy } from "../strategy";
 import { adaptive } from "./adaptive";
+import { affinity } from "./affinity";
+import { consistentHash } from "./consistent_hash";
+import { ipHash } from "./ip_hash";
 import { fastest } from "./fastest";
 import { goal } from "./goal";
 import { leastConn } from "./least_conn";
@@ -12,6 +15,9 @@ export type AnyStrategy = Strategy<never>;
 
 const all: AnyStrategy[] = [
   adaptive as AnyStrategy,
+  affinity as AnyStrategy,
+  consistentHash as AnyStrategy,
+  ipHash as AnyStrategy,
   fastest as AnyStrategy,
   goal as AnyStrategy,
   leastConn as AnyStrategy,

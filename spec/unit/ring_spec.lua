@@ -24,7 +24,7 @@ local function same_counts(n, count)
 end
 
 local function owner(built, ids, key)
-  return ids[ring.nodeAt(built, ring.seek(built, key)) + 1]
+  return ids[ring.nodeAt(built, ring.seek(built, key), 0) + 1]
 end
 
 local function hash_at(built, at)
@@ -84,11 +84,11 @@ describe("a ring", function()
     local a, b = ring.buildRing(ids, same_counts(n, 160)), ring.buildRing(reversed, same_counts(n, 160))
     local ties = 0
     for at = 0, a.size - 1 do
-      local id = ids[ring.nodeAt(a, at) + 1]
-      assert(id == reversed[ring.nodeAt(b, at) + 1])
+      local id = ids[ring.nodeAt(a, at, 0) + 1]
+      assert(id == reversed[ring.nodeAt(b, at, 0) + 1])
       if at > 0 and hash_at(a, at) == hash_at(a, at - 1) then
         ties = ties + 1
-        assert.is_true(ids[ring.nodeAt(a, at - 1) + 1] < id)
+        assert.is_true(ids[ring.nodeAt(a, at - 1, 0) + 1] < id)
       end
       assert(at == 0 or hash_at(a, at) >= hash_at(a, at - 1))
     end
@@ -105,7 +105,7 @@ describe("a ring", function()
         built = ring.stepRing(builder, budget)
       until built
       for at = 0, whole.size - 1 do
-        assert(ring.nodeAt(whole, at) == ring.nodeAt(built, at))
+        assert(ring.nodeAt(whole, at, 0) == ring.nodeAt(built, at, 0))
       end
       assert.same(whole.directory, built.directory)
     end

@@ -269,6 +269,7 @@ local function makeDirectory(builder, budget)
             write(ring.directory, next, ring.size)
             next = next + 1
         end
+        write(ring.points, ring.size, math.huge)
         builder.stage = 6
     end
     builder.bucket = next
@@ -307,23 +308,26 @@ end
 -- @param key 0 .. 2^32-1
 -- @returns the position of the key's point: the first with its hash or a higher one, else the circle's first
 function ____exports.seek(ring, key)
-    local ____ring_6 = ring
-    local points = ____ring_6.points
-    local size = ____ring_6.size
+    local points = ring.points
     local target = key * ____exports.NODE_RANGE
-    local at = read(
-        ring.directory,
-        bucketOf(ring, key)
+    local at = bit.bor(
+        read(
+            ring.directory,
+            bucketOf(ring, key)
+        ),
+        0
     )
-    while at < size and read(points, at) < target do
+    while read(points, at) < target do
         at = at + 1
     end
-    return at < size and at or 0
+    return at < ring.size and at or 0
 end
 ---
--- @param at 0 .. size-1
--- @returns the node number that owns the point at a position
-function ____exports.nodeAt(ring, at)
-    return read(ring.points, at) % ____exports.NODE_RANGE
+-- @param start a position, 0 .. size-1
+-- @param k 0 .. size-1
+-- @returns the node number that owns the k-th point clockwise from a position
+function ____exports.nodeAt(ring, start, k)
+    local at = start + k
+    return read(ring.points, at < ring.size and at or at - ring.size) % ____exports.NODE_RANGE
 end
 return ____exports

@@ -27,7 +27,8 @@ function ____exports.newMembers(pool, points_per_node, by_weight)
         allowed_weight = 0,
         version = -1,
         seen = {},
-        seen_mark = 0
+        seen_mark = 0,
+        start = 0
     }
     do
         local node = 0
@@ -82,6 +83,11 @@ function ____exports.admit(members, pool, weights, candidates, count)
     members.allowed_count = admitted
     members.allowed_weight = total
 end
+--- Finds a key's position on the ring: first step of every pick. It is left in `start`, and no loop is in
+-- the same function as another: LuaJIT gives up traces from loop to loop that carry many values along.
+function ____exports.locate(members, key)
+    members.start = seek(members.ring, key)
+end
 --- A node on its way back takes its keys one by one: those whose draw is below its share of its weight.
 -- The draw belongs to key and node, so that a key that has come back stays.
 local function isRampedIn(members, pool, node, key)
@@ -114,31 +120,27 @@ local function rendezvous(members, candidates, count, key)
     return node
 end
 --- The first node clockwise from the key that may be picked, has taken the key back if it is ramping,
--- and has room; the first that may be picked when there is no such node. `admit` comes first.
+-- and has room; the first that may be picked when there is no such node. `locate` and
+-- `admit` come first.
 -- 
 -- @param bound requests in flight, this one included, that a node may have at `unit` weight; Infinity = no bound
 -- @param by_weight bounds in proportion to pool.static_weight
 function ____exports.clockwise(members, pool, candidates, count, key, bound, by_weight)
     local ____members_1 = members
     local ring = ____members_1.ring
+    local start = ____members_1.start
     local allowed = ____members_1.allowed
     local allowed_mark = ____members_1.allowed_mark
     local seen = ____members_1.seen
-    local size = ring.size
     local seen_mark = members.seen_mark + 1
     members.seen_mark = seen_mark
-    local at = seek(ring, key)
     local first = -1
     local refused = 0
-    local ____end = size < WALK_MAX and size or WALK_MAX
+    local ____end = ring.size < WALK_MAX and ring.size or WALK_MAX
     do
         local k = 0
         while k < ____end do
-            local node = nodeAt(ring, at)
-            at = at + 1
-            if at >= size then
-                at = 0
-            end
+            local node = nodeAt(ring, start, k)
             if allowed[node + 1] == allowed_mark and seen[node + 1] ~= seen_mark then
                 local limit = by_weight and bound * pool.static_weight[node + 1] or bound
                 if isRampedIn(members, pool, node, key) and hasRoom(pool, node, limit) then

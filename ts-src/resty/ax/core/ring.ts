@@ -14,7 +14,7 @@ import { HASH_RANGE, hashBytes, hashPair } from "./hash";
  * Written by its builder, read-only once done.
  */
 export interface Ring {
-  /** Points in circle order, each as hash · NODE_RANGE + node: one number, 8 bytes. */
+  /** Points in circle order, each as hash · NODE_RANGE + node: one number, 8 bytes. After the last, Infinity. */
   points: Chunked;
   size: number;
   /** Where a key's search starts: entry b is the first point whose hash is at least b · HASH_RANGE / buckets. */
@@ -254,6 +254,8 @@ function makeDirectory(builder: RingBuilder, budget: number): void {
       write(ring.directory, next, ring.size);
       next++;
     }
+    // Past every key: searches need not look where the points end.
+    write(ring.points, ring.size, Infinity);
     builder.stage = Stage.Done;
   }
   builder.bucket = next;
@@ -288,14 +290,20 @@ export function buildRing(ids: string[], counts: number[]): Ring {
  * @returns the position of the key's point: the first with its hash or a higher one, else the circle's first
  */
 export function seek(ring: Ring, key: number): number {
-  const { points, size } = ring;
+  const points = ring.points;
   const target = key * NODE_RANGE;
-  let at = read(ring.directory, bucketOf(ring, key));
-  while (at < size && read(points, at) < target) at++;
-  return at < size ? at : 0;
+  // "| 0": an integer for LuaJIT from the start, which keeps one register for it and not two.
+  let at = read(ring.directory, bucketOf(ring, key)) | 0;
+  while (read(points, at) < target) at++;
+  return at < ring.size ? at : 0;
 }
 
-/** @param at 0 .. size-1 @returns the node number that owns the point at a position */
-export function nodeAt(ring: Ring, at: number): number {
-  return read(ring.points, at) % NODE_RANGE;
+/**
+ * @param start a position, 0 .. size-1
+ * @param k 0 .. size-1
+ * @returns the node number that owns the k-th point clockwise from a position
+ */
+export function nodeAt(ring: Ring, start: number, k: number): number {
+  const at = start + k;
+  return read(ring.points, at < ring.size ? at : at - ring.size) % NODE_RANGE;
 }

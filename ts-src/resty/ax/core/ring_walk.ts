@@ -27,6 +27,8 @@ export interface Members {
   /** seen[node] === seen_mark: the walk has met the node. */
   seen: number[];
   seen_mark: number;
+  /** Position of the last key located. */
+  start: number;
 }
 
 /**
@@ -48,6 +50,7 @@ export function newMembers(pool: Pool, points_per_node: number, by_weight: boole
     version: -1,
     seen: [],
     seen_mark: 0,
+    start: 0,
   };
   for (let node = 0; node < pool.n; node++) {
     members.base_weight[node] = pool.static_weight[node];
@@ -88,6 +91,14 @@ export function admit(members: Members, pool: Pool, weights: number[], candidate
 }
 
 /**
+ * Finds a key's position on the ring: first step of every pick. It is left in `start`, and no loop is in
+ * the same function as another: LuaJIT gives up traces from loop to loop that carry many values along.
+ */
+export function locate(members: Members, key: number): void {
+  members.start = seek(members.ring, key);
+}
+
+/**
  * A node on its way back takes its keys one by one: those whose draw is below its share of its weight.
  * The draw belongs to key and node, so that a key that has come back stays.
  */
@@ -121,7 +132,8 @@ function rendezvous(members: Members, candidates: number[], count: number, key: 
 
 /**
  * The first node clockwise from the key that may be picked, has taken the key back if it is ramping,
- * and has room; the first that may be picked when there is no such node. `admit` comes first.
+ * and has room; the first that may be picked when there is no such node. `locate` and
+ * `admit` come first.
  *
  * @param bound requests in flight, this one included, that a node may have at `unit` weight; Infinity = no bound
  * @param by_weight bounds in proportion to pool.static_weight
@@ -135,18 +147,14 @@ export function clockwise(
   bound: number,
   by_weight: boolean,
 ): number {
-  const { ring, allowed, allowed_mark, seen } = members;
-  const size = ring.size;
+  const { ring, start, allowed, allowed_mark, seen } = members;
   const seen_mark = members.seen_mark + 1;
   members.seen_mark = seen_mark;
-  let at = seek(ring, key);
   let first = -1;
   let refused = 0;
-  const end = size < WALK_MAX ? size : WALK_MAX;
+  const end = ring.size < WALK_MAX ? ring.size : WALK_MAX;
   for (let k = 0; k < end; k++) {
-    const node = nodeAt(ring, at);
-    at++;
-    if (at >= size) at = 0;
+    const node = nodeAt(ring, start, k);
     if (allowed[node] === allowed_mark && seen[node] !== seen_mark) {
       const limit = by_weight ? bound * pool.static_weight[node] : bound;
       if (isRampedIn(members, pool, node, key) && hasRoom(pool, node, limit)) return node;

@@ -10,12 +10,12 @@ local leastLoaded = ____least_loaded.leastLoaded
 local loadOf = ____least_loaded.loadOf
 local ____ring = require("resty.ax.core.ring")
 local nodeAt = ____ring.nodeAt
-local seek = ____ring.seek
 local ____ring_options = require("resty.ax.core.ring_options")
 local pointsPerNode = ____ring_options.pointsPerNode
 local ____ring_walk = require("resty.ax.core.ring_walk")
 local admit = ____ring_walk.admit
 local clockwise = ____ring_walk.clockwise
+local locate = ____ring_walk.locate
 local newMembers = ____ring_walk.newMembers
 --- Points of the window: nodes with few points near the key still get their say. Over 100, hot users saw every node.
 local WINDOW_POINTS = 32
@@ -35,41 +35,53 @@ end
 --- Fills the window: the first few distinct nodes clockwise, usable or not, so that a node that goes out
 -- brings nobody in whom the keys of the others could prefer.
 -- 
--- @returns how many of them are usable
-local function fillWindow(state, pool, key)
+-- @returns how many there are
+local function fillWindow(state)
     local ____state_0 = state
     local members = ____state_0.members
     local nodes = ____state_0.nodes
-    local draws = ____state_0.draws
     local ____members_1 = members
     local ring = ____members_1.ring
-    local allowed = ____members_1.allowed
-    local allowed_mark = ____members_1.allowed_mark
+    local start = ____members_1.start
     local seen = ____members_1.seen
     local seen_mark = members.seen_mark + 1
     members.seen_mark = seen_mark
-    local at = seek(ring, key)
+    local ____end = state.window_points < ring.size and state.window_points or ring.size
     local met = 0
-    local usable = 0
     do
         local k = 0
-        while k < state.window_points do
-            local node = nodeAt(ring, at)
-            at = at + 1
-            if at >= ring.size then
-                at = 0
-            end
+        while k < ____end do
+            local node = nodeAt(ring, start, k)
             if seen[node + 1] ~= seen_mark then
                 seen[node + 1] = seen_mark
+                nodes[met + 1] = node
                 met = met + 1
-                if allowed[node + 1] == allowed_mark then
-                    nodes[usable + 1] = node
-                    draws[usable + 1] = drawFor(members, node, key, pool.weight[node + 1])
-                    usable = usable + 1
-                end
                 if met >= state.window_nodes then
                     break
                 end
+            end
+            k = k + 1
+        end
+    end
+    return met
+end
+--- Draws for the usable nodes of the window, and drops the others.
+-- 
+-- @param met how many nodes the window has
+-- @returns how many of them are usable
+local function drawAll(state, pool, met, key)
+    local ____state_2 = state
+    local members = ____state_2.members
+    local nodes = ____state_2.nodes
+    local usable = 0
+    do
+        local k = 0
+        while k < met do
+            local node = nodes[k + 1]
+            if members.allowed[node + 1] == members.allowed_mark then
+                nodes[usable + 1] = node
+                state.draws[usable + 1] = drawFor(members, node, key, pool.weight[node + 1])
+                usable = usable + 1
             end
             k = k + 1
         end
@@ -96,9 +108,9 @@ local function lowest(draws, usable)
 end
 --- The least loaded of the `spread` lowest draws; the lower draw where loads are equal.
 local function spreadHot(state, pool, usable, spread)
-    local ____state_2 = state
-    local nodes = ____state_2.nodes
-    local draws = ____state_2.draws
+    local ____state_3 = state
+    local nodes = ____state_3.nodes
+    local draws = ____state_3.draws
     local node = -1
     local least = math.huge
     do
@@ -128,6 +140,7 @@ local function pick(state, pool, candidates, count, request)
         )
     end
     local members = state.members
+    locate(members, key)
     admit(
         members,
         pool,
@@ -136,7 +149,12 @@ local function pick(state, pool, candidates, count, request)
         count
     )
     local share = noteKey(state.hot, key)
-    local usable = fillWindow(state, pool, key)
+    local usable = drawAll(
+        state,
+        pool,
+        fillWindow(state),
+        key
+    )
     if usable == 0 then
         return clockwise(
             members,

@@ -4,6 +4,7 @@ local pointsPerNode = ____ring_options.pointsPerNode
 local ____ring_walk = require("resty.ax.core.ring_walk")
 local admit = ____ring_walk.admit
 local clockwise = ____ring_walk.clockwise
+local locate = ____ring_walk.locate
 local newMembers = ____ring_walk.newMembers
 --- Up to so many candidates the sum is taken at every pick; above, once per millisecond of the clock.
 local EXACT_SUM_MAX = 64
@@ -63,6 +64,7 @@ ____exports.consistentHash = {
     end,
     pick = function(state, pool, candidates, count, request)
         local members = state.members
+        locate(members, request.key)
         admit(
             members,
             pool,

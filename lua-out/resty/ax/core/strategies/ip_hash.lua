@@ -4,6 +4,7 @@ local pointsPerNode = ____ring_options.pointsPerNode
 local ____ring_walk = require("resty.ax.core.ring_walk")
 local admit = ____ring_walk.admit
 local clockwise = ____ring_walk.clockwise
+local locate = ____ring_walk.locate
 local newMembers = ____ring_walk.newMembers
 --- nginx's ip_hash: neighbours share a node. A provider's customer keeps it over most changes of address.
 local IPV4_PREFIX_BITS = 24
@@ -42,6 +43,7 @@ ____exports.ipHash = {
         return {members = newMembers(pool, options.points_per_node, true)}
     end,
     pick = function(state, pool, candidates, count, request)
+        locate(state.members, request.key)
         admit(
             state.members,
             pool,

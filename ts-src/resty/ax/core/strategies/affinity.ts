@@ -2,9 +2,9 @@ import { HASH_RANGE, hashNumber } from "../hash";
 import { type HotKeys, newHotKeys, noteKey } from "../hot_keys";
 import { leastLoaded, loadOf } from "../least_loaded";
 import type { Pool } from "../pool";
-import { nodeAt, seek } from "../ring";
+import { nodeAt } from "../ring";
 import { pointsPerNode } from "../ring_options";
-import { admit, clockwise, type Members, newMembers } from "../ring_walk";
+import { admit, clockwise, locate, type Members, newMembers } from "../ring_walk";
 import type { PickRequest, Strategy } from "../strategy";
 
 interface State {
@@ -43,29 +43,41 @@ function drawFor(members: Members, node: number, key: number, weight: number): n
 /**
  * Fills the window: the first few distinct nodes clockwise, usable or not, so that a node that goes out
  * brings nobody in whom the keys of the others could prefer.
- * @returns how many of them are usable
+ * @returns how many there are
  */
-function fillWindow(state: State, pool: Pool, key: number): number {
-  const { members, nodes, draws } = state;
-  const { ring, allowed, allowed_mark, seen } = members;
+function fillWindow(state: State): number {
+  const { members, nodes } = state;
+  const { ring, start, seen } = members;
   const seen_mark = members.seen_mark + 1;
   members.seen_mark = seen_mark;
-  let at = seek(ring, key);
+  const end = state.window_points < ring.size ? state.window_points : ring.size;
   let met = 0;
-  let usable = 0;
-  for (let k = 0; k < state.window_points; k++) {
-    const node = nodeAt(ring, at);
-    at++;
-    if (at >= ring.size) at = 0;
+  for (let k = 0; k < end; k++) {
+    const node = nodeAt(ring, start, k);
     if (seen[node] !== seen_mark) {
       seen[node] = seen_mark;
+      nodes[met] = node;
       met++;
-      if (allowed[node] === allowed_mark) {
-        nodes[usable] = node;
-        draws[usable] = drawFor(members, node, key, pool.weight[node]);
-        usable++;
-      }
       if (met >= state.window_nodes) break;
+    }
+  }
+  return met;
+}
+
+/**
+ * Draws for the usable nodes of the window, and drops the others.
+ * @param met how many nodes the window has
+ * @returns how many of them are usable
+ */
+function drawAll(state: State, pool: Pool, met: number, key: number): number {
+  const { members, nodes } = state;
+  let usable = 0;
+  for (let k = 0; k < met; k++) {
+    const node = nodes[k];
+    if (members.allowed[node] === members.allowed_mark) {
+      nodes[usable] = node;
+      state.draws[usable] = drawFor(members, node, key, pool.weight[node]);
+      usable++;
     }
   }
   return usable;
@@ -105,9 +117,10 @@ function pick(state: State, pool: Pool, candidates: number[], count: number, req
   const key = request.key;
   if (request.tries > 0) return leastLoaded(pool, pool.weight, candidates, count, key % count);
   const members = state.members;
+  locate(members, key);
   admit(members, pool, pool.weight, candidates, count);
   const share = noteKey(state.hot, key);
-  const usable = fillWindow(state, pool, key);
+  const usable = drawAll(state, pool, fillWindow(state), key);
   if (usable === 0) return clockwise(members, pool, candidates, count, key, Infinity, false);
   if (share < state.hot_key_share || state.hot_key_share >= NEVER || usable === 1)
     return state.nodes[lowest(state.draws, usable)];

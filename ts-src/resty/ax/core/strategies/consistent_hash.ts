@@ -1,6 +1,6 @@
 import type { Pool } from "../pool";
 import { pointsPerNode } from "../ring_options";
-import { admit, clockwise, type Members, newMembers } from "../ring_walk";
+import { admit, clockwise, locate, type Members, newMembers } from "../ring_walk";
 import type { PickRequest, Strategy } from "../strategy";
 
 interface State {
@@ -72,6 +72,7 @@ export const consistentHash: Strategy<State> = {
   },
   pick(state, pool, candidates, count, request) {
     const members = state.members;
+    locate(members, request.key);
     admit(members, pool, pool.static_weight, candidates, count);
     const bound = state.load_factor > 0 ? boundOf(state, pool, candidates, count, request) : Infinity;
     return clockwise(members, pool, candidates, count, request.key, bound, state.by_weight);

@@ -1,5 +1,5 @@
 import { pointsPerNode } from "../ring_options";
-import { admit, clockwise, type Members, newMembers } from "../ring_walk";
+import { admit, clockwise, locate, type Members, newMembers } from "../ring_walk";
 import type { Strategy } from "../strategy";
 
 interface State {
@@ -63,6 +63,7 @@ export const ipHash: Strategy<State> = {
     return { members: newMembers(pool, options["points_per_node"] as number, true) };
   },
   pick(state, pool, candidates, count, request) {
+    locate(state.members, request.key);
     admit(state.members, pool, pool.static_weight, candidates, count);
     return clockwise(state.members, pool, candidates, count, request.key, Infinity, false);
   },

@@ -23,6 +23,8 @@ export interface GatewayOptions {
   balancer?: string;
   /** Configuration for `init`. By default one upstream named "backend" with strategy defaults. */
   ax?: unknown;
+  /** The same as a Lua expression, for what JSON cannot say. */
+  ax_lua?: string;
   /** Name of the upstream block, "backend" by default. */
   upstream_name?: string;
   /** Idle connections kept to the upstream by each worker, 256 by default: more than tests open. */
@@ -74,7 +76,7 @@ function axHttp(options: GatewayOptions, dir: string): string {
   writeFileSync(config_path, JSON.stringify(options.ax ?? { upstreams: { [name]: {} } }, undefined, 2));
   return [
     `    lua_shared_dict ax ${options.shared_dict_size ?? "16m"};`,
-    `    init_by_lua_block { require("resty.ax").init("${config_path}") }`,
+    `    init_by_lua_block { require("resty.ax").init(${options.ax_lua ?? `"${config_path}"`}) }`,
     `    init_worker_by_lua_block { require("resty.ax").init_worker() }`,
     `    log_by_lua_block { require("resty.ax").log() }`,
   ].join("\n");

@@ -171,10 +171,12 @@ describe("the hot key sketch", function()
       hot_keys.noteKey(hot, keys[1 + math.floor(500 * random.draw(rng) ^ 2)])
     end
     -- Drawn by the square: key k has (sqrt(k) - sqrt(k - 1)) / sqrt(500) of the traffic.
-    local share = hot_keys.noteKey(hot, keys[1])
-    assert.is_true(math.abs(share - 1 / math.sqrt(500)) < 0.02, tostring(share))
-    local rare = hot_keys.noteKey(hot, keys[500])
-    assert.is_true(rare < 0.02, tostring(rare))
+    for k, key in ipairs(keys) do
+      local share = (math.sqrt(k) - math.sqrt(k - 1)) / math.sqrt(500)
+      local counted = hot_keys.noteKey(hot, key)
+      -- A row alone would take a key for the hottest (4.5 %) where they share a column.
+      assert.is_true(counted > share - 0.015 and counted < share + 0.02, k .. ": " .. counted)
+    end
   end)
 
   it("forgets a key that is no longer asked for", function()

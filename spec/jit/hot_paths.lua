@@ -10,6 +10,8 @@ local HARMLESS = {
   ["leaving loop in root trace"] = true,
   ["inner loop in root trace"] = true,
   ["loop unroll limit reached"] = true,
+  -- What follows from one of these, or from an abort that is reported on its own.
+  ["blacklisted"] = true,
 }
 
 local aborts, seen, compiled = {}, {}, 0

@@ -10,6 +10,9 @@ local HARMLESS = {
   ["leaving loop in root trace"] = true,
   ["inner loop in root trace"] = true,
   ["loop unroll limit reached"] = true,
+  -- Depends on where recording happens to begin: nested loops unrolled from the wrong place. Seen in affinity, in about
+  -- one run of ten; code that never compiles shows as NYI.
+  ["trace too long"] = true,
   -- What follows from one of these, or from an abort that is reported on its own.
   ["blacklisted"] = true,
 }

@@ -1,13 +1,13 @@
 // The same vectors as spec/unit/hash_spec.lua: keys must go to the same node in Lua and in JavaScript.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { hashBytes, hashNumber, hashPair } from "../../ts-src/resty/ax/core/hash";
+import { hashBytes, hashNumber, hashPair, mixHashes } from "../../ts-src/resty/ax/core/hash";
 import { hashAddress, keyOf } from "../../ts-src/resty/ax/core/request_key";
 import { buildRing, nodeAt, seek } from "../../ts-src/resty/ax/core/ring";
 
 interface Vectors {
   hashes: { hex: string; seed: number; hash: number }[];
-  numbers: { a: number; b: number; seed: number; one: number; two: number }[];
+  numbers: { a: number; b: number; seed: number; one: number; two: number; mixed: number }[];
   rings: { ids: string[]; counts: number[]; keys: number[]; owners: string[]; size: number }[];
   addresses: { text: string; hex: string; ipv4: number; ipv6: number; key: number }[];
 }
@@ -23,9 +23,10 @@ describe("hashes in JavaScript", () => {
   });
 
   it("of numbers are those of their bytes", () => {
-    for (const { a, b, seed, one, two } of vectors.numbers) {
+    for (const { a, b, seed, one, two, mixed } of vectors.numbers) {
       expect(hashNumber(a, seed)).toBe(one);
       expect(hashPair(a, b, seed)).toBe(two);
+      expect(mixHashes(a, b)).toBe(mixed);
     }
   });
 

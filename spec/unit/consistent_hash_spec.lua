@@ -197,4 +197,27 @@ describe("consistent_hash", function()
     up.pool.in_flight[owner] = 15
     assert.equal(owner, keyed.node_of(up, keyed.owner(up, 77, 3)))
   end)
+
+  it("sends the same keys to other zones while the own zone is short of capacity, and leaves the rest", function()
+    local nodes = {}
+    for k = 1, 8 do
+      nodes[k] = { "n" .. k, { zone = k <= 4 and "a" or "b" } }
+    end
+    local function owners(local_share, seed)
+      local up = upstreams.new({ strategy = "consistent_hash", nodes = nodes, seed = seed, config = { zone = "a" } })
+      up.placement.local_share = local_share
+      return keyed.owners(up, keyed.keys(2000, 3)), up
+    end
+    local all_local, up = owners(1, 1)
+    local half = owners(0.5, 1)
+    assert.same(half, (owners(0.5, 99)))
+    local moved = 0
+    for k in ipairs(half) do
+      if half[k] ~= all_local[k] then
+        moved = moved + 1
+        assert.is_true(keyed.node_of(up, half[k]) > 4)
+      end
+    end
+    assert.is_true(moved > 850 and moved < 1150, tostring(moved))
+  end)
 end)

@@ -24,6 +24,7 @@ describe("hashes", function()
     for _, case in ipairs(vectors.numbers) do
       assert.equal(case.one, hash.hashNumber(case.a, case.seed))
       assert.equal(case.two, hash.hashPair(case.a, case.b, case.seed))
+      assert.equal(case.mixed, hash.mixHashes(case.a, case.b))
     end
   end)
 

@@ -32,7 +32,15 @@ def numbers():
     rng = random.Random(2)
     rows = [[rng.randrange(2**32) for _ in range(3)] for _ in range(40)] + [[0, 0, 0], [2**32 - 1] * 3]
     return [
-        {"a": a, "b": b, "seed": s, "one": murmur(struct.pack("<I", a), s), "two": murmur(struct.pack("<II", a, b), s)}
+        {
+            "a": a,
+            "b": b,
+            "seed": s,
+            "one": murmur(struct.pack("<I", a), s),
+            "two": murmur(struct.pack("<II", a, b), s),
+            # Of nothing, MurmurHash3 is its finalizer over the seed.
+            "mixed": murmur(b"", a ^ b),
+        }
         for a, b, s in rows
     ]
 

@@ -8,6 +8,7 @@ import { type Collector, newCollector, tick } from "../resty/ax/collector/collec
 import { type Candidate, isElected, newCandidate } from "../resty/ax/collector/election";
 import type { AxConfig } from "../resty/ax/core/model";
 import { drawBelow, newRandom, type Random } from "../resty/ax/core/random";
+import { hashNumber, KEY_SEED } from "../resty/ax/core/hash";
 import type { Store } from "../resty/ax/core/store";
 import { strategies } from "../resty/ax/core/strategies/registry";
 import { countPick, Outcome } from "../resty/ax/dataplane/counters";
@@ -186,6 +187,8 @@ function attemptOne(gateways: Gateways, sim: Simulation, request: SimRequest): v
   if (record === undefined) {
     record = openRequest(worker.requests, request.id, request.born_ms, false);
     request.record = record;
+    // Scenarios have no keys yet: each request has its own.
+    record.hash_key = hashNumber(request.id, KEY_SEED);
   }
   const node = pickNode(upstream, record, now_ms, gateways.report);
   if (node < 0) {

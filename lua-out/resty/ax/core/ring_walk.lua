@@ -2,7 +2,7 @@ local ____exports = {}
 local ____hash = require("resty.ax.core.hash")
 local HASH_RANGE = ____hash.HASH_RANGE
 local hashBytes = ____hash.hashBytes
-local hashNumber = ____hash.hashNumber
+local mixHashes = ____hash.mixHashes
 local ____ring = require("resty.ax.core.ring")
 local buildRing = ____ring.buildRing
 local nodeAt = ____ring.nodeAt
@@ -93,7 +93,7 @@ end
 local function isRampedIn(members, pool, node, key)
     local full = members.base_weight[node + 1]
     local weight = pool.static_weight[node + 1]
-    return weight >= full or hashNumber(key, members.identity[node + 1]) < weight / full * HASH_RANGE
+    return weight >= full or mixHashes(key, members.identity[node + 1]) < weight / full * HASH_RANGE
 end
 --- Whether one request more keeps the node within its bound.
 local function hasRoom(pool, node, bound)
@@ -108,7 +108,7 @@ local function rendezvous(members, candidates, count, key)
         while k < count do
             local other = candidates[k + 1]
             if members.allowed[other + 1] == members.allowed_mark then
-                local score = hashNumber(key, members.identity[other + 1])
+                local score = mixHashes(key, members.identity[other + 1])
                 if score > highest then
                     highest = score
                     node = other

@@ -1,4 +1,4 @@
-import { HASH_RANGE, hashBytes, hashNumber } from "./hash";
+import { HASH_RANGE, hashBytes, mixHashes } from "./hash";
 import type { Pool } from "./pool";
 import { buildRing, nodeAt, pointCounts, type Ring, seek } from "./ring";
 
@@ -105,7 +105,7 @@ export function locate(members: Members, key: number): void {
 function isRampedIn(members: Members, pool: Pool, node: number, key: number): boolean {
   const full = members.base_weight[node];
   const weight = pool.static_weight[node];
-  return weight >= full || hashNumber(key, members.identity[node]) < (weight / full) * HASH_RANGE;
+  return weight >= full || mixHashes(key, members.identity[node]) < (weight / full) * HASH_RANGE;
 }
 
 /** Whether one request more keeps the node within its bound. */
@@ -120,7 +120,7 @@ function rendezvous(members: Members, candidates: number[], count: number, key: 
   for (let k = 0; k < count; k++) {
     const other = candidates[k];
     if (members.allowed[other] === members.allowed_mark) {
-      const score = hashNumber(key, members.identity[other]);
+      const score = mixHashes(key, members.identity[other]);
       if (score > highest) {
         highest = score;
         node = other;

@@ -1,7 +1,7 @@
 local ____exports = {}
 local ____hash = require("resty.ax.core.hash")
 local HASH_RANGE = ____hash.HASH_RANGE
-local hashNumber = ____hash.hashNumber
+local mixHashes = ____hash.mixHashes
 local ____hot_keys = require("resty.ax.core.hot_keys")
 local newHotKeys = ____hot_keys.newHotKeys
 local noteKey = ____hot_keys.noteKey
@@ -29,7 +29,7 @@ local NEVER = 1
 -- is each node's in proportion to its weight, and a weight that changes moves only keys from or to
 -- its node (weighted rendezvous hashing: Schindelhauer & Schomaker 2005, Resch 2015).
 local function drawFor(members, node, key, weight)
-    local uniform = (hashNumber(key, members.identity[node + 1]) + 0.5) / HASH_RANGE
+    local uniform = (mixHashes(key, members.identity[node + 1]) + 0.5) / HASH_RANGE
     return -math.log(uniform) / (weight > 0 and weight or 1)
 end
 --- Fills the window: the first few distinct nodes clockwise, usable or not, so that a node that goes out
@@ -65,7 +65,7 @@ local function fillWindow(state)
     end
     return met
 end
---- Draws for the usable nodes of the window, and drops the others.
+--- Draws for the usable nodes of the window, drops the others, and notes who is lowest.
 -- 
 -- @param met how many nodes the window has
 -- @returns how many of them are usable
@@ -74,14 +74,20 @@ local function drawAll(state, pool, met, key)
     local members = ____state_2.members
     local nodes = ____state_2.nodes
     local usable = 0
+    local least = math.huge
     do
         local k = 0
         while k < met do
             local node = nodes[k + 1]
             if members.allowed[node + 1] == members.allowed_mark then
+                local drawn = drawFor(members, node, key, pool.weight[node + 1])
                 nodes[usable + 1] = node
-                state.draws[usable + 1] = drawFor(members, node, key, pool.weight[node + 1])
+                state.draws[usable + 1] = drawn
                 usable = usable + 1
+                if drawn < least then
+                    least = drawn
+                    state.own = node
+                end
             end
             k = k + 1
         end
@@ -167,7 +173,7 @@ local function pick(state, pool, candidates, count, request)
         )
     end
     if share < state.hot_key_share or state.hot_key_share >= NEVER or usable == 1 then
-        return state.nodes[lowest(state.draws, usable) + 1]
+        return state.own
     end
     local wanted = share < 2 * state.hot_key_share and 2 or 3
     return spreadHot(state, pool, usable, wanted < usable and wanted or usable)
@@ -211,7 +217,8 @@ ____exports.affinity = {
             hot_key_share = options.hot_key_share,
             hot = newHotKeys(),
             nodes = {},
-            draws = {}
+            draws = {},
+            own = -1
         }
     end,
     pick = pick

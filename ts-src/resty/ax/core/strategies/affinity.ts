@@ -1,4 +1,4 @@
-import { HASH_RANGE, hashNumber } from "../hash";
+import { HASH_RANGE, mixHashes } from "../hash";
 import { type HotKeys, newHotKeys, noteKey } from "../hot_keys";
 import { leastLoaded, loadOf } from "../least_loaded";
 import type { Pool } from "../pool";
@@ -16,6 +16,8 @@ interface State {
   /** The window of the pick under way: its usable nodes, and what each drew (lowest wins). */
   nodes: number[];
   draws: number[];
+  /** The node with the lowest draw. */
+  own: number;
 }
 
 /** Points of the window: nodes with few points near the key still get their say. Over 100, hot users saw every node. */
@@ -36,7 +38,7 @@ const NEVER = 1;
  * its node (weighted rendezvous hashing: Schindelhauer & Schomaker 2005, Resch 2015).
  */
 function drawFor(members: Members, node: number, key: number, weight: number): number {
-  const uniform = (hashNumber(key, members.identity[node]) + 0.5) / HASH_RANGE;
+  const uniform = (mixHashes(key, members.identity[node]) + 0.5) / HASH_RANGE;
   return -Math.log(uniform) / (weight > 0 ? weight : 1);
 }
 
@@ -65,19 +67,25 @@ function fillWindow(state: State): number {
 }
 
 /**
- * Draws for the usable nodes of the window, and drops the others.
+ * Draws for the usable nodes of the window, drops the others, and notes who is lowest.
  * @param met how many nodes the window has
  * @returns how many of them are usable
  */
 function drawAll(state: State, pool: Pool, met: number, key: number): number {
   const { members, nodes } = state;
   let usable = 0;
+  let least = Infinity;
   for (let k = 0; k < met; k++) {
     const node = nodes[k];
     if (members.allowed[node] === members.allowed_mark) {
+      const drawn = drawFor(members, node, key, pool.weight[node]);
       nodes[usable] = node;
-      state.draws[usable] = drawFor(members, node, key, pool.weight[node]);
+      state.draws[usable] = drawn;
       usable++;
+      if (drawn < least) {
+        least = drawn;
+        state.own = node;
+      }
     }
   }
   return usable;
@@ -122,8 +130,7 @@ function pick(state: State, pool: Pool, candidates: number[], count: number, req
   const share = noteKey(state.hot, key);
   const usable = drawAll(state, pool, fillWindow(state), key);
   if (usable === 0) return clockwise(members, pool, candidates, count, key, Infinity, false);
-  if (share < state.hot_key_share || state.hot_key_share >= NEVER || usable === 1)
-    return state.nodes[lowest(state.draws, usable)];
+  if (share < state.hot_key_share || state.hot_key_share >= NEVER || usable === 1) return state.own;
   const wanted = share < 2 * state.hot_key_share ? 2 : 3;
   return spreadHot(state, pool, usable, wanted < usable ? wanted : usable);
 }
@@ -177,6 +184,7 @@ export const affinity: Strategy<State> = {
       hot: newHotKeys(),
       nodes: [],
       draws: [],
+      own: -1,
     };
   },
   pick,

@@ -15,6 +15,8 @@ interface CostCase {
   success: number;
   weight: number;
   oldest_age_ms: number;
+  /** 0 = never. */
+  last_answer_age_ms: number;
   cost: number;
 }
 
@@ -36,6 +38,7 @@ function poolOf(given: CostCase, now_ms: number): Pool {
     success: [given.success],
     long_in_flight: [0],
     prior: [given.weight],
+    last_sample_ms: [given.last_answer_age_ms > 0 ? now_ms - given.last_answer_age_ms : 0],
     oldest_start_ms: [given.oldest_age_ms > 0 ? now_ms - given.oldest_age_ms : 0],
   } as unknown as Pool;
 }

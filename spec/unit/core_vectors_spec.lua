@@ -30,6 +30,7 @@ describe("cost", function()
         success = { case.success },
         long_in_flight = { 0 },
         prior = { case.weight },
+        last_sample_ms = { case.last_answer_age_ms > 0 and now_ms - case.last_answer_age_ms or 0 },
         oldest_start_ms = { case.oldest_age_ms > 0 and now_ms - case.oldest_age_ms or 0 },
       }
       local found = cost.cost(pool, 0, now_ms)

@@ -133,6 +133,24 @@ describe("the exchange between workers", function()
     assert.equal("store_full", faults[1].code)
   end)
 
+  it("lets failures seen here stand until an answer, or until the node comes back", function()
+    local store = fake_store()
+    local a = worker(store, 1)
+    local up = busy(0)
+    local function publish(generation, state, success)
+      local node = { state = state, weight = 1, static_weight = 1, success = success, latency_ms = 7 }
+      store.set("snapshot:backend", cjson.encode({ generation = generation, at_ms = 1, nodes = { n1 = node } }))
+      exchange.readSnapshots(a, { up }, 50000)
+    end
+    up.pool.success[1] = 0.5
+    publish(1, "up", 0.9)
+    assert.equal(0.5, up.pool.success[1])
+    publish(2, "up", 0.3)
+    assert.equal(0.3, up.pool.success[1])
+    publish(3, "ramping", 1)
+    assert.equal(1, up.pool.success[1])
+  end)
+
   it("keeps the snapshot it has when the store holds junk, and takes the next good one", function()
     local store = fake_store()
     local faults = {}

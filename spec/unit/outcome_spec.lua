@@ -36,6 +36,29 @@ describe("live measurements", function()
     assert.equal(0, up.held_count)
   end)
 
+  it("do not take the requests that a pause delayed for a slow node", function()
+    local up = upstreams.new({ nodes = 1 })
+    for k = 1, 100 do
+      outcome.accountTry(up, 0, Ok, 20, true, 100000 + k * 10)
+    end
+    -- 250 ms of silence, then what was sent before it.
+    for _ = 1, 3 do
+      outcome.accountTry(up, 0, Ok, 270, true, 101250)
+    end
+    assert.is_true(up.pool.latency_ms[1] < 30)
+  end)
+
+  it("find a node that has become slow within a few dozen answers", function()
+    local up = upstreams.new({ nodes = 1 })
+    for k = 1, 100 do
+      outcome.accountTry(up, 0, Ok, 20, true, 100000 + k * 10)
+    end
+    for k = 1, 40 do
+      outcome.accountTry(up, 0, Ok, 200, true, 101000 + k * 10)
+    end
+    assert.is_true(up.pool.latency_ms[1] > 150)
+  end)
+
   it("learn from clients that gave up waiting that the node is no faster than that", function()
     local up = upstreams.new({ nodes = 1 })
     up.pool.latency_ms[1] = 10

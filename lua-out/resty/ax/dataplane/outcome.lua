@@ -8,10 +8,14 @@ local floorLatency = ____upstream.floorLatency
 local floorSuccess = ____upstream.floorSuccess
 local hold = ____upstream.hold
 local release = ____upstream.release
---- Time constant of the moving means: at 1 s, a change shows within a second whatever the rate.
+--- After so long without news a node is half unknown: the next sample counts a third or more.
 local DECAY_MS = 1000
---- One latency counts at least this much: many answers within one clock tick must not count for nothing.
-local LATENCY_GAIN = 0.01
+--- What one latency counts while there is news: a mean of about twenty. With 0.01 a node that has become slow is found
+-- too late (docs/tuning.md).
+local LATENCY_GAIN = 0.05
+--- While there is news, the latency of an answer counts as no more than this many times the mean: a heavy request, or those that a pause delayed, do
+-- not make a slow node. One that has become slow raises the mean at every answer.
+local SPIKE_LATENCIES = 3
 --- One failure lowers the success share by at least this much: bad news must travel fast.
 local FAILURE_GAIN = 0.2
 --- One success raises it by at least this much of what is missing.
@@ -22,29 +26,37 @@ local MAX_GAIN = 0.4
 local FIRST_GAIN = 0.7
 --- Most that one failure takes off the success share.
 local MAX_FAILURE_GAIN = 0.5
-local function gain(upstream, node, now_ms)
+--- What a sample counts: the more, the longer nothing had been heard of the node when the request was *sent*. Counted
+-- up to its answer, the first answer after a pause of the node would weigh like the first after an idle time, and the
+-- longest latency there is would become the mean.
+local function gain(upstream, node, latency_ms, now_ms)
     local last_ms = upstream.pool.last_sample_ms[node + 1]
     upstream.pool.last_sample_ms[node + 1] = now_ms
-    local elapsed_ms = now_ms - last_ms
-    local share = elapsed_ms / (elapsed_ms + DECAY_MS)
+    local unknown_ms = math.max(0, now_ms - latency_ms - last_ms)
+    local share = unknown_ms / (unknown_ms + DECAY_MS)
     return math.min(share, last_ms > 0 and MAX_GAIN or FIRST_GAIN)
 end
-local function learnLatency(upstream, node, latency_ms, share, elapsed_ms)
+---
+-- @param counted_ms what of the latency goes into the mean; the peak takes all of it
+local function learnLatency(upstream, node, latency_ms, counted_ms, share, elapsed_ms)
     local pool = upstream.pool
-    local latency_share = math.max(share, LATENCY_GAIN)
-    pool.latency_ms[node + 1] = floorLatency(pool.latency_ms[node + 1] + latency_share * (latency_ms - pool.latency_ms[node + 1]))
+    local mean_ms = pool.latency_ms[node + 1]
+    pool.latency_ms[node + 1] = floorLatency(mean_ms + math.max(share, LATENCY_GAIN) * (counted_ms - mean_ms))
     pool.peak_latency_ms[node + 1] = floorLatency(nextPeak(pool.peak_latency_ms[node + 1], latency_ms, elapsed_ms))
 end
 local function learnSuccess(upstream, node, latency_ms, now_ms)
     local pool = upstream.pool
     local elapsed_ms = now_ms - pool.last_sample_ms[node + 1]
-    local share = gain(upstream, node, now_ms)
+    local share = gain(upstream, node, latency_ms, now_ms)
+    local has_news = share <= LATENCY_GAIN
+    local counted_ms = has_news and math.min(latency_ms, SPIKE_LATENCIES * pool.latency_ms[node + 1]) or latency_ms
     local ____pool_samples_0, ____temp_1 = pool.samples, node + 1
     ____pool_samples_0[____temp_1] = ____pool_samples_0[____temp_1] + 1
     learnLatency(
         upstream,
         node,
         latency_ms,
+        counted_ms,
         share,
         elapsed_ms
     )
@@ -61,7 +73,8 @@ local function learnAbort(upstream, node, waited_ms, now_ms)
         upstream,
         node,
         waited_ms,
-        gain(upstream, node, now_ms),
+        waited_ms,
+        gain(upstream, node, 0, now_ms),
         0
     )
 end
@@ -71,7 +84,7 @@ end
 -- @param answered it answered with a 5xx (else: refused, reset, timed out)
 function ____exports.learnFailure(upstream, node, answered, now_ms)
     local pool = upstream.pool
-    local share = gain(upstream, node, now_ms)
+    local share = gain(upstream, node, 0, now_ms)
     local failure_share = math.min(
         math.max(share, FAILURE_GAIN),
         MAX_FAILURE_GAIN

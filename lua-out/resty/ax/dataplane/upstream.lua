@@ -262,7 +262,8 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
         while node < pool.n do
             local given = snapshot.nodes[pool.ids[node + 1]]
             if given ~= nil then
-                if upstream.state[node + 1] ~= given.state and given.state == "ramping" then
+                local is_back = upstream.state[node + 1] ~= given.state and given.state == "ramping"
+                if is_back then
                     upstream.counters.streak[node + 1] = 0
                 end
                 upstream.state[node + 1] = upstream.config.nodes[node + 1].down and "down" or given.state
@@ -274,7 +275,8 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
                     pool.latency_ms[node + 1] = ____exports.floorLatency(given.latency_ms or median_ms)
                     pool.peak_latency_ms[node + 1] = pool.latency_ms[node + 1]
                     pool.samples[node + 1] = given.samples or 0
-                    pool.success[node + 1] = ____exports.floorSuccess(given.success)
+                    local success = is_back and given.success or math.min(given.success, pool.success[node + 1])
+                    pool.success[node + 1] = ____exports.floorSuccess(success)
                 end
             end
             node = node + 1

@@ -6,11 +6,20 @@ import { countOutcome, Outcome } from "./counters";
 import { nextPeak } from "../core/peak";
 import { floorLatency, floorSuccess, hold, release, type Upstream } from "./upstream";
 
-/** Time constant of the moving means: at 1 s, a change shows within a second whatever the rate. */
+/** After so long without news a node is half unknown: the next sample counts a third or more. */
 const DECAY_MS = 1000;
 
-/** One latency counts at least this much: many answers within one clock tick must not count for nothing. */
-const LATENCY_GAIN = 0.01;
+/**
+ * What one latency counts while there is news: a mean of about twenty. With 0.01 a node that has become slow is found
+ * too late (docs/tuning.md).
+ */
+const LATENCY_GAIN = 0.05;
+
+/**
+ * While there is news, the latency of an answer counts as no more than this many times the mean: a heavy request, or those that a pause delayed, do
+ * not make a slow node. One that has become slow raises the mean at every answer.
+ */
+const SPIKE_LATENCIES = 3;
 
 /** One failure lowers the success share by at least this much: bad news must travel fast. */
 const FAILURE_GAIN = 0.2;
@@ -28,27 +37,42 @@ const FIRST_GAIN = 0.7;
 /** Most that one failure takes off the success share. */
 const MAX_FAILURE_GAIN = 0.5;
 
-function gain(upstream: Upstream, node: number, now_ms: number): number {
+/**
+ * What a sample counts: the more, the longer nothing had been heard of the node when the request was *sent*. Counted
+ * up to its answer, the first answer after a pause of the node would weigh like the first after an idle time, and the
+ * longest latency there is would become the mean.
+ */
+function gain(upstream: Upstream, node: number, latency_ms: number, now_ms: number): number {
   const last_ms = upstream.pool.last_sample_ms[node];
   upstream.pool.last_sample_ms[node] = now_ms;
-  const elapsed_ms = now_ms - last_ms;
-  const share = elapsed_ms / (elapsed_ms + DECAY_MS);
+  const unknown_ms = Math.max(0, now_ms - latency_ms - last_ms);
+  const share = unknown_ms / (unknown_ms + DECAY_MS);
   return Math.min(share, last_ms > 0 ? MAX_GAIN : FIRST_GAIN);
 }
 
-function learnLatency(upstream: Upstream, node: number, latency_ms: number, share: number, elapsed_ms: number): void {
+/** @param counted_ms what of the latency goes into the mean; the peak takes all of it */
+function learnLatency(
+  upstream: Upstream,
+  node: number,
+  latency_ms: number,
+  counted_ms: number,
+  share: number,
+  elapsed_ms: number,
+): void {
   const pool = upstream.pool;
-  const latency_share = Math.max(share, LATENCY_GAIN);
-  pool.latency_ms[node] = floorLatency(pool.latency_ms[node] + latency_share * (latency_ms - pool.latency_ms[node]));
+  const mean_ms = pool.latency_ms[node];
+  pool.latency_ms[node] = floorLatency(mean_ms + Math.max(share, LATENCY_GAIN) * (counted_ms - mean_ms));
   pool.peak_latency_ms[node] = floorLatency(nextPeak(pool.peak_latency_ms[node], latency_ms, elapsed_ms));
 }
 
 function learnSuccess(upstream: Upstream, node: number, latency_ms: number, now_ms: number): void {
   const pool = upstream.pool;
   const elapsed_ms = now_ms - pool.last_sample_ms[node];
-  const share = gain(upstream, node, now_ms);
+  const share = gain(upstream, node, latency_ms, now_ms);
+  const has_news = share <= LATENCY_GAIN;
+  const counted_ms = has_news ? Math.min(latency_ms, SPIKE_LATENCIES * pool.latency_ms[node]) : latency_ms;
   pool.samples[node]++;
-  learnLatency(upstream, node, latency_ms, share, elapsed_ms);
+  learnLatency(upstream, node, latency_ms, counted_ms, share, elapsed_ms);
   pool.success[node] += Math.max(share, SUCCESS_GAIN) * (1 - pool.success[node]);
 }
 
@@ -58,7 +82,7 @@ function learnSuccess(upstream: Upstream, node: number, latency_ms: number, now_
  */
 function learnAbort(upstream: Upstream, node: number, waited_ms: number, now_ms: number): void {
   if (waited_ms <= upstream.pool.latency_ms[node]) return;
-  learnLatency(upstream, node, waited_ms, gain(upstream, node, now_ms), 0);
+  learnLatency(upstream, node, waited_ms, waited_ms, gain(upstream, node, 0, now_ms), 0);
 }
 
 /**
@@ -68,7 +92,7 @@ function learnAbort(upstream: Upstream, node: number, waited_ms: number, now_ms:
  */
 export function learnFailure(upstream: Upstream, node: number, answered: boolean, now_ms: number): void {
   const pool = upstream.pool;
-  const share = gain(upstream, node, now_ms);
+  const share = gain(upstream, node, 0, now_ms);
   const failure_share = Math.min(Math.max(share, FAILURE_GAIN), MAX_FAILURE_GAIN);
   pool.success[node] = floorSuccess(pool.success[node] * (1 - failure_share));
   const counters = upstream.counters;

@@ -228,7 +228,8 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
   for (let node = 0; node < pool.n; node++) {
     const given = snapshot.nodes[pool.ids[node]];
     if (given !== undefined) {
-      if (upstream.state[node] !== given.state && given.state === "ramping") upstream.counters.streak[node] = 0;
+      const is_back = upstream.state[node] !== given.state && given.state === "ramping";
+      if (is_back) upstream.counters.streak[node] = 0;
       upstream.state[node] = upstream.config.nodes[node].down ? "down" : given.state;
       pool.weight[node] = given.weight;
       pool.static_weight[node] = given.static_weight;
@@ -238,7 +239,9 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
         pool.latency_ms[node] = floorLatency(given.latency_ms ?? median_ms);
         pool.peak_latency_ms[node] = pool.latency_ms[node];
         pool.samples[node] = given.samples ?? 0;
-        pool.success[node] = floorSuccess(given.success);
+        // Failures seen here stand until an answer: the collector's share still has the time before them in it.
+        const success = is_back ? given.success : Math.min(given.success, pool.success[node]);
+        pool.success[node] = floorSuccess(success);
       }
     }
   }

@@ -100,6 +100,10 @@ function ____exports.tick(collector, now_ms)
         local i = 0
         while i < #collector.upstreams do
             local upstream = collector.upstreams[i + 1]
+            local ____opt_0 = collector.deps.probes
+            if (____opt_0 and ____opt_0.takeNews(upstream.config.name)) == true then
+                upstream.active = true
+            end
             if upstream.active or not upstream.settled then
                 judgeUpstream(collector, upstream, now_ms)
                 composeUpstream(collector, upstream, now_ms)

@@ -57,6 +57,7 @@ export function tick(collector: Collector, now_ms: number): void {
   sumInFlight(collector, now_ms);
   for (let i = 0; i < collector.upstreams.length; i++) {
     const upstream = collector.upstreams[i];
+    if (collector.deps.probes?.takeNews(upstream.config.name) === true) upstream.active = true;
     if (upstream.active || !upstream.settled) {
       judgeUpstream(collector, upstream, now_ms);
       composeUpstream(collector, upstream, now_ms);

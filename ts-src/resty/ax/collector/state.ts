@@ -1,6 +1,7 @@
 import { type Health, newHealth, type Seen } from "../core/ejection";
 import type { Evidence } from "../core/evidence";
 import type { AxConfig, NodeConfig, UpstreamConfig } from "../core/model";
+import type { ProbeSource } from "../core/probe/view";
 import type { Store } from "../core/store";
 import { newNodeWindows, type NodeWindows } from "../core/windows";
 import type { DetailNode } from "../core/wire";
@@ -20,6 +21,8 @@ export interface CollectorDeps {
    * in nginx's timers. Absent: a tick runs through.
    */
   pause?(this: void): void;
+  /** Active probes; absent when no upstream has any. */
+  probes?: ProbeSource;
   /** Something went wrong that the collector can live with: no room, or something unreadable. */
   onWarning(this: void, kind: "store_full" | "store_corrupt", message: string): void;
 }

@@ -14,6 +14,8 @@
  * | detail:<upstream>     | collector, each publish       | status API        | over reloads and elections |
  * | windows:<upstream>    | collector, every few seconds  | the next collector | over reloads and elections |
  * | collector:term, collector:lease:<term> | candidates for collector | every worker | see collector/election.ts |
+ * | operator:<upstream>   | API, each change of a will    | collector, API    | for ever (one number an upstream) |
+ * | operator:<upstream>\n<node> | API, each change     | collector, API    | until taken back (operator.ts) |
  * | keyless:<upstream>    | every worker, each flush      | status API        | for ever (one number an upstream) |
  * | errors:<code>         | every worker                  | status API        | for ever (one number a code) |
  * | error:<code>          | every worker                  | status API        | the last message of that code |

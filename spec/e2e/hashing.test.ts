@@ -57,7 +57,7 @@ describe.each(["consistent_hash", "affinity"])("%s", (strategy) => {
       }
       await waitForStatus(gateway, "its ejection", (nodes) => nodes[1].state === "ejected");
       await dead.restart();
-      await waitForStatus(gateway, "its return", (nodes) => nodes[1].state === "up");
+      await waitForStatus(gateway, "its return", (nodes) => nodes[1].state === "online");
       // The worker reads the snapshot a flush later.
       await waitFor(
         "its keys",

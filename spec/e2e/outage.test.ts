@@ -31,7 +31,11 @@ describe("a backend killed with -9 and brought back", () => {
       const node = ramping.upstreams[0].nodes[1];
       expect(node.effective_weight).toBeLessThan(node.base_weight);
       expect(node.reason).toMatch(/back after .* out/);
-      await waitForStatus(gateway, "its return", (nodes) => nodes[1].state === "up" && nodes[1].effective_weight > 0.5);
+      await waitForStatus(
+        gateway,
+        "its return",
+        (nodes) => nodes[1].state === "online" && nodes[1].effective_weight > 0.5,
+      );
       const result = await load.done;
       expect(failures(result)).toBe(0);
       expect(result.requests).toBeGreaterThan(1000);

@@ -67,7 +67,7 @@ describe("reloads under load", () => {
       expect(nodes.map((node) => node.id)).toEqual([c.address, d.address, b.address]);
       expect(nodes[0].state).toBe("ejected");
       expect(nodes[1].state).toBe("ramping");
-      expect(nodes[2].state).toBe("up");
+      expect(nodes[2].state).toBe("online");
       expect(failures(await load.done)).toBe(0);
     }));
 });

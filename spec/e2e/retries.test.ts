@@ -176,7 +176,7 @@ describe("outcomes", () => {
       }
       const node = (await waitForOutcomes(gateway, 5)).upstreams[0].nodes[0];
       expect(node.totals).toEqual({ picks: 5, ok: 0, err: 0, fail: 0, aborted: 5 });
-      expect(node.state).toBe("up");
+      expect(node.state).toBe("online");
       await waitForIdle(gateway);
     }));
 
@@ -332,7 +332,7 @@ describe("the status", () => {
       const status = await statusOf(gateway);
       const nodes = status.upstreams[0].nodes;
       expect(nodes.map((node) => node.id)).toEqual(backends.map((backend) => backend.address));
-      expect(nodes[1].state).toBe("down");
+      expect(nodes[1].state).toBe("offline");
       for (const node of nodes) expect(node.reason).not.toBe("");
     }));
 

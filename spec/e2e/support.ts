@@ -5,7 +5,7 @@ import { runWrk, waitFor } from "../../ts-src/node/testkit";
 export interface NodeStatus {
   id: string;
   address: string;
-  state: "up" | "ejected" | "ramping" | "down";
+  state: string;
   reason: string;
   since_s?: number;
   backup: boolean;

@@ -36,7 +36,7 @@ for _, strategy in ipairs({ "affinity", "consistent_hash", "ip_hash" }) do
           assert.not_equal(gone, without[k])
           assert(before[k] == gone or before[k] == without[k], "a key of another node moved")
         end
-        keyed.set_state(up, gone, "up")
+        keyed.set_state(up, gone, "online")
         assert.same(before, keyed.owners(up, keys))
       end
     end)
@@ -49,7 +49,7 @@ for _, strategy in ipairs({ "affinity", "consistent_hash", "ip_hash" }) do
         up.state[k] = "ejected"
       end
       for _, left in ipairs({ "n7", "n391", "n12" }) do
-        keyed.set_state(up, left, "up")
+        keyed.set_state(up, left, "online")
       end
       local counts = keyed.count(keyed.owners(up, keyed.keys(3000, 1)))
       local total = (counts.n7 or 0) + (counts.n391 or 0) + (counts.n12 or 0)

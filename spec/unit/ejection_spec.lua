@@ -46,7 +46,7 @@ describe("a node in rotation", function()
   it("stays while nothing is wrong, in the same record", function()
     local node = subject()
     local before = node.health
-    assert.equal("up", node.look({ streak = 2, judged = 100, failed = 4 }))
+    assert.equal("online", node.look({ streak = 2, judged = 100, failed = 4 }))
     assert.equal(before, node.health)
     assert.equal("in rotation", node.reason())
   end)
@@ -59,13 +59,13 @@ describe("a node in rotation", function()
   end)
 
   it("is never ejected for connection failures with max_fails 0", function()
-    assert.equal("up", subject({ max_fails = 0 }).look({ streak = 1000 }))
+    assert.equal("online", subject({ max_fails = 0 }).look({ streak = 1000 }))
   end)
 
   it("is ejected for an error rate over the limit for long enough, for the cool-down", function()
     local node = subject()
     for _ = 1, 60 do
-      assert.equal("up", node.look({ judged = 1000, failed = 124 }))
+      assert.equal("online", node.look({ judged = 1000, failed = 124 }))
     end
     assert.equal("in rotation; error rate over 5 % for 30 s", node.reason())
     assert.equal("ejected", node.look({ judged = 1000, failed = 124 }, 1000))
@@ -78,7 +78,7 @@ describe("a node in rotation", function()
     local node = subject()
     for _ = 1, 5 do
       for _ = 1, 50 do
-        assert.equal("up", node.look(failing))
+        assert.equal("online", node.look(failing))
       end
       node.look({ judged = 100, failed = 2 })
     end
@@ -89,14 +89,14 @@ describe("a node in rotation", function()
     local node = subject()
     node.look(failing)
     for _ = 1, 100 do
-      assert.equal("up", node.look({ judged = 0, failed = 0 }))
+      assert.equal("online", node.look({ judged = 0, failed = 0 }))
     end
   end)
 
   it("is not ejected for a few bad answers of few", function()
     local node = subject()
     for _ = 1, 200 do
-      assert.equal("up", node.look({ judged = 19, failed = 19 }))
+      assert.equal("online", node.look({ judged = 19, failed = 19 }))
     end
   end)
 
@@ -104,7 +104,7 @@ describe("a node in rotation", function()
     local node = subject()
     node.look(failing)
     for _ = 1, 59 do
-      assert.equal("up", node.look({ judged = 3, failed = 2 }))
+      assert.equal("online", node.look({ judged = 3, failed = 2 }))
     end
     assert.equal("ejected", node.look({ judged = 3, failed = 3 }))
   end)
@@ -118,7 +118,7 @@ describe("a node in rotation", function()
 
   it("stays when it is the last one, and says so while that lasts", function()
     local node = subject()
-    assert.equal("up", node.look({ streak = 4, others_in_rotation = 0 }))
+    assert.equal("online", node.look({ streak = 4, others_in_rotation = 0 }))
     assert.equal(
       "in rotation; kept as the last node in rotation in spite of 4 connection failures in a row (max_fails 3)",
       node.reason()
@@ -139,13 +139,13 @@ describe("an ejected node", function()
     node.look({}, 15000)
     assert.is_true(math.abs(ejection.rampFactor(node.health, 0.2, node.now_ms) - 0.6) < 1e-9)
     assert.equal("back after 10 s out; 60 % of its share", node.reason())
-    assert.equal("up", node.look({}, 15000))
+    assert.equal("online", node.look({}, 15000))
     assert.equal(1, ejection.rampFactor(node.health, 0.2, node.now_ms))
   end)
 
   it("comes back at once at full share without a ramp", function()
     local node = subject(nil, { ramp_s = 0 })
-    assert.equal("up", node.look({}, node.eject()))
+    assert.equal("online", node.look({}, node.eject()))
   end)
 
   it("goes straight out again when its first try fails", function()
@@ -222,9 +222,9 @@ describe("a node that the configuration takes down", function()
     local node = subject()
     node.eject()
     node.node.down = true
-    assert.equal("down", node.look())
+    assert.equal("offline", node.look())
     assert.equal("down in the configuration", node.reason())
-    assert.equal("down", node.look({ streak = 100 }, 1000000))
+    assert.equal("offline", node.look({ streak = 100 }, 1000000))
     node.node.down = false
     assert.equal("ramping", node.look())
     assert.equal("back in the configuration; 20 % of its share", node.reason())

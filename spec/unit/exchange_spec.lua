@@ -143,9 +143,9 @@ describe("the exchange between workers", function()
       exchange.readSnapshots(a, { up }, 50000)
     end
     up.pool.success[1] = 0.5
-    publish(1, "up", 0.9)
+    publish(1, "online", 0.9)
     assert.equal(0.5, up.pool.success[1])
-    publish(2, "up", 0.3)
+    publish(2, "online", 0.3)
     assert.equal(0.3, up.pool.success[1])
     publish(3, "ramping", 1)
     assert.equal(1, up.pool.success[1])
@@ -185,8 +185,9 @@ describe("the exchange between workers", function()
     local store = fake_store()
     local a = worker(store, 1)
     local up = upstreams.new({ nodes = 3 })
-    local good = { state = "up", weight = 0.5, static_weight = 0.4, success = 0.9, latency_ms = 12 }
-    for _, junk in ipairs({ 5, "x", {}, { state = "up", weight = 1, success = 1 }, { state = "best", weight = 1 } }) do
+    local good = { state = "online", weight = 0.5, static_weight = 0.4, success = 0.9, latency_ms = 12 }
+    local partial = { state = "online", weight = 1, success = 1 }
+    for _, junk in ipairs({ 5, "x", {}, partial, { state = "best", weight = 1 } }) do
       store.set("snapshot:backend", cjson.encode({ generation = 1, nodes = { n1 = junk, n2 = good } }))
       exchange.readSnapshots(a, { up }, 50000)
       assert.same({ 1, 0.4, 1 }, up.pool.static_weight)
@@ -203,7 +204,7 @@ describe("the exchange between workers", function()
   it("gives nodes without data the pool's median latency, never zero", function()
     local store = fake_store()
     local up = upstreams.new({ nodes = 4 })
-    local node = { state = "up", weight = 1, static_weight = 1, success = 1 }
+    local node = { state = "online", weight = 1, static_weight = 1, success = 1 }
     local function with(latency)
       local copy = {}
       for key, value in pairs(node) do

@@ -95,9 +95,9 @@ describe("fastest", function()
 
   it("takes samples and P99 over from the snapshot", function()
     local up = upstreams.new({ strategy = "fastest", nodes = 2 })
-    local known = { state = "up", weight = 1, static_weight = 1, success = 1, latency_ms = 7 }
+    local known = { state = "online", weight = 1, static_weight = 1, success = 1, latency_ms = 7 }
     known.samples, known.judged_p99_ms = 31, 40
-    local unknown = { state = "up", weight = 1, static_weight = 1, success = 1 }
+    local unknown = { state = "online", weight = 1, static_weight = 1, success = 1 }
     upstream.applySnapshot(up, { generation = 1, at_ms = 9000, nodes = { n1 = known, n2 = unknown } }, 9000)
     assert.same({ 31, 0 }, up.pool.samples)
     assert.same({ 40, -1 }, up.pool.p99_ms)

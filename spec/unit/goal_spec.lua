@@ -225,7 +225,7 @@ describe("goal", function()
     assert.is_true(shares(up, 2000)[0] > 0.7)
     local nodes = {}
     for k, ms in ipairs({ 100, 10 }) do
-      nodes["n" .. k] = { state = "up", weight = 1, static_weight = 1, success = 1, latency_ms = ms, samples = 50 }
+      nodes["n" .. k] = { state = "online", weight = 1, static_weight = 1, success = 1, latency_ms = ms, samples = 50 }
     end
     upstream.applySnapshot(up, { generation = 1, at_ms = 9000, nodes = nodes }, 9000)
     assert.is_true(shares(up, 2000)[0] < 0.3)

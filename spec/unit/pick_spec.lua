@@ -27,13 +27,13 @@ local backup_pool = { { "a" }, { "b" }, { "c", { backup = true } } }
 describe("tiers", function()
   it("leave backups alone while a primary is usable", function()
     local up = upstreams.new({ strategy = "random", nodes = backup_pool })
-    set_states(up, { "ejected", "up", "up" })
+    set_states(up, { "ejected", "online", "online" })
     assert.same({ [1] = true }, spread(up, 50))
   end)
 
   it("use backups when no primary is usable", function()
     local up = upstreams.new({ strategy = "random", nodes = backup_pool })
-    set_states(up, { "ejected", "ejected", "up" })
+    set_states(up, { "ejected", "ejected", "online" })
     assert.same({ [2] = true }, spread(up, 50))
     assert.is_false(up.panic)
   end)
@@ -47,7 +47,7 @@ describe("tiers", function()
 
   it("never use a node the operator took down, not even in panic", function()
     local up = upstreams.new({ strategy = "random", nodes = { { "a", { down = true } }, { "b" } } })
-    set_states(up, { "down", "ejected" })
+    set_states(up, { "offline", "ejected" })
     assert.same({ [1] = true }, spread(up, 50))
   end)
 end)
@@ -78,7 +78,7 @@ describe("retries", function()
       strategy = "adaptive",
       nodes = { { "a" }, { "b", { backup = true } }, { "c" }, { "d", { backup = true } }, { "e", { down = true } } },
     })
-    set_states(up, { "up", "up", "ejected", "ejected", "down" })
+    set_states(up, { "online", "online", "ejected", "ejected", "offline" })
     local record = requests.newRequestRecord()
     local order = {}
     for _ = 1, 5 do

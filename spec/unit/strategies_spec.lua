@@ -254,7 +254,7 @@ describe("adaptive", function()
     local up = pair()
     local function snapshot(score)
       local function node(factor)
-        return { state = "up", weight = factor, static_weight = 1, success = 1 }
+        return { state = "online", weight = factor, static_weight = 1, success = 1 }
       end
       upstream.applySnapshot(up, { generation = 1, at_ms = 1, nodes = { n1 = node(score), n2 = node(1) } }, 1000)
       up.pool.latency_ms = { 10, 10 }

@@ -58,7 +58,7 @@ describe("a zone", function()
 
   it("hands over smoothly what its lost weight cannot take", function()
     local up = new()
-    set_states(up, { "ejected", "up", "up", "up" })
+    set_states(up, { "ejected", "online", "online", "online" })
     -- Half of the weight, 1.4 times: 70 %.
     local share = local_share(up, 20000)
     assert.is_true(math.abs(share - 0.7) < 0.017, "share " .. share)
@@ -89,7 +89,7 @@ describe("a zone", function()
   it("without a usable node is no reason to fail: the others serve, by themselves", function()
     for name in pairs(registry.strategies) do
       local up = new(name)
-      set_states(up, { "ejected", "ejected", "up", "up" })
+      set_states(up, { "ejected", "ejected", "online", "online" })
       assert.equal(0, local_share(up, 100), name)
       assert.is_false(up.panic)
     end
@@ -110,7 +110,7 @@ describe("a zone", function()
       nodes = { node("a1", "a"), node("a2", "a", { backup = true }), node("b1", "b") },
       config = { zone = "a" },
     })
-    set_states(up, { "ejected", "up", "up" })
+    set_states(up, { "ejected", "online", "online" })
     for _ = 1, 100 do
       assert.equal(2, pick.pickNode(up, requests.newRequestRecord(), 1000, silent))
     end
@@ -142,7 +142,7 @@ describe("a zone", function()
       end,
     }
     local up = new(custom)
-    set_states(up, { "up", "ejected", "up", "up" })
+    set_states(up, { "online", "ejected", "online", "online" })
     local nodes = {}
     for _ = 1, 200 do
       nodes[pick.pickNode(up, requests.newRequestRecord(), 1000, silent)] = true

@@ -5,6 +5,8 @@ local reasonText = ____ejection.reasonText
 local ____histogram = require("resty.ax.core.histogram")
 local mergeInto = ____histogram.mergeInto
 local percentile = ____histogram.percentile
+local ____states = require("resty.ax.core.health.states")
+local STATES = ____states.STATES
 local ____windows = require("resty.ax.core.windows")
 local coveredMs = ____windows.coveredMs
 local errorRate = ____windows.errorRate
@@ -176,7 +178,10 @@ function ____exports.composeUpstream(collector, upstream, now_ms)
         upstream.detail_body = detailBody(collector, upstream)
     end
 end
-STATE_TEXTS = {up = ":{\"state\":\"up\",\"weight\":", ejected = ":{\"state\":\"ejected\",\"weight\":", ramping = ":{\"state\":\"ramping\",\"weight\":", down = ":{\"state\":\"down\",\"weight\":"}
+STATE_TEXTS = {}
+for state in pairs(STATES) do
+    STATE_TEXTS[state] = (":{\"state\":\"" .. state) .. "\",\"weight\":"
+end
 --- Brings the texts of the next part of an upstream's windows up to date.
 -- 
 -- @returns the text for windows:<upstream> when every part had its turn, else undefined

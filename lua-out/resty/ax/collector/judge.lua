@@ -206,7 +206,7 @@ function isSettled(node, now_ms)
     local detail = ____node_14.detail
     local health = ____node_14.health
     local windows = ____node_14.windows
-    return isEmpty(windows.long.total) and isEmpty(windows.short.total) and detail.in_flight == 0 and detail.score == detail.target_score and now_ms >= node.held_until_ms and health.ejections == 0 and health.error_since_ms == nil and health.kept == nil and (health.state == "up" or health.state == "down")
+    return isEmpty(windows.long.total) and isEmpty(windows.short.total) and detail.in_flight == 0 and detail.score == detail.target_score and now_ms >= node.held_until_ms and health.ejections == 0 and health.error_since_ms == nil and health.kept == nil and (health.state == "online" or health.state == "offline")
 end
 --- One look at one upstream: states, then scores, then what picks need to know of every node.
 -- 

@@ -30,7 +30,7 @@ function newSeen()
 end
 function newDetail(base_weight, now_ms)
     return {
-        state = "up",
+        state = "online",
         weight = base_weight,
         static_weight = base_weight,
         success = 1,

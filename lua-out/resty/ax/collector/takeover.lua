@@ -17,6 +17,8 @@ local coolDownMs = ____ejection.coolDownMs
 local inRotation = ____ejection.inRotation
 local newHealth = ____ejection.newHealth
 local startRamp = ____ejection.startRamp
+local ____states = require("resty.ax.core.health.states")
+local stateNamed = ____states.stateNamed
 local ____score = require("resty.ax.core.score")
 local clampScore = ____score.clampScore
 local ____windows = require("resty.ax.core.windows")
@@ -70,10 +72,9 @@ function takeDetails(upstream, details, now_ms)
     end
 end
 function takeHealth(node, upstream, old, now_ms)
-    local state = old.state
-    local known = state == "up" or state == "ejected" or state == "ramping" or state == "down"
+    local state = stateNamed(old.state)
     local until_ms = asNumber(old.until_ms)
-    if not known or (state == "ejected" or state == "ramping") and until_ms == nil then
+    if state == nil or (state == "ejected" or state == "ramping") and until_ms == nil then
         return
     end
     local health = newHealth(now_ms)
@@ -138,7 +139,7 @@ function takeWindows(collector, upstream, now_ms)
         while i < #upstream.nodes do
             local node = upstream.nodes[i + 1]
             local text = nodes[node.config.id]
-            local outdated = node.health.state ~= "up" and node.health.since_ms >= at_ms
+            local outdated = node.health.state ~= "online" and node.health.since_ms >= at_ms
             if type(text) == "string" and not outdated and node.health.state ~= "ejected" then
                 restore(
                     node.windows.long,

@@ -42,7 +42,7 @@ local streakText = ____reasons.streakText
 -- @param cause why it comes (back), in words
 function ____exports.startRamp(health, cause, upstream, now_ms)
     if upstream.ramp_s <= 0 then
-        return enter(health, "up", IN_ROTATION, now_ms)
+        return enter(health, "online", IN_ROTATION, now_ms)
     end
     return enter(
         health,
@@ -173,7 +173,7 @@ IN_ROTATION = "in rotation"
 -- @returns the state of a node first seen now
 function ____exports.newHealth(now_ms)
     return {
-        state = "up",
+        state = "online",
         cause = IN_ROTATION,
         since_ms = now_ms,
         ejections = 0,
@@ -183,7 +183,7 @@ end
 ---
 -- @returns whether requests may go to it
 function ____exports.inRotation(health)
-    return health.state == "up" or health.state == "ramping"
+    return health.state == "online" or health.state == "ramping"
 end
 --- The state after one look at the node. Pure; returns the same record when nothing changed.
 -- 
@@ -191,9 +191,9 @@ end
 -- @param now_ms monotonic ms
 function ____exports.transition(health, seen, node, upstream, now_ms)
     if node.down then
-        return health.state == "down" and health or enter(health, "down", "down in the configuration", now_ms)
+        return health.state == "offline" and health or enter(health, "offline", "down in the configuration", now_ms)
     end
-    if health.state == "down" then
+    if health.state == "offline" then
         return ____exports.startRamp(health, "back in the configuration", upstream, now_ms)
     end
     if health.state == "ejected" then
@@ -209,7 +209,7 @@ function ____exports.transition(health, seen, node, upstream, now_ms)
     end
     local current = health
     if health.state == "ramping" and (health.until_ms == nil or now_ms >= health.until_ms) then
-        current = enter(health, "up", IN_ROTATION, now_ms)
+        current = enter(health, "online", IN_ROTATION, now_ms)
     end
     return judge(
         watchErrors(current, seen, upstream, now_ms),
@@ -222,7 +222,7 @@ end
 ---
 -- @returns share of its weight that the node's state leaves it, 0..1
 function ____exports.rampFactor(health, ramp_from, now_ms)
-    if health.state == "up" or health.state == "down" then
+    if health.state == "online" or health.state == "offline" then
         return 1
     end
     if health.state == "ejected" or health.until_ms == nil then

@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____states = require("resty.ax.core.health.states")
+local stateNamed = ____states.stateNamed
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
 local asNumber = ____values.asNumber
@@ -217,11 +219,10 @@ function ____exports.readOthers(exchange, upstreams, now_ms)
         end
     end
 end
-local STATES = {up = "up", ejected = "ejected", ramping = "ramping", down = "down"}
 --- A node of a snapshot, or undefined when a field that picks rest on is missing or no number.
 local function snapshotNode(value)
     local given = asRecord(value)
-    local state = STATES[tostring(given and given.state)]
+    local state = stateNamed(given and given.state)
     local weight = asNumber(given and given.weight)
     local static_weight = asNumber(given and given.static_weight)
     local success = asNumber(given and given.success)

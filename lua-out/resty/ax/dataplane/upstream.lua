@@ -17,6 +17,8 @@ local ____classes = require("resty.ax.core.classes")
 local measureLoads = ____classes.measureLoads
 local ____random = require("resty.ax.core.random")
 local newRandom = ____random.newRandom
+local ____states = require("resty.ax.core.health.states")
+local isUsableState = ____states.isUsable
 local ____counters = require("resty.ax.dataplane.counters")
 local newCounters = ____counters.newCounters
 local ____placement = require("resty.ax.dataplane.placement")
@@ -35,8 +37,7 @@ function newListHead()
     return head
 end
 function isUsable(upstream, node)
-    local state = upstream.state[node + 1]
-    return (state == "up" or state == "ramping") and upstream.held_until_ms[node + 1] == 0
+    return isUsableState(upstream.state[node + 1]) and upstream.held_until_ms[node + 1] == 0
 end
 function collect(upstream, backup, any_state)
     local pool = upstream.pool
@@ -165,7 +166,7 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         local node = 0
         while node < pool.n do
             upstream.flights[node + 1] = newListHead()
-            upstream.state[node + 1] = config.nodes[node + 1].down and "down" or "up"
+            upstream.state[node + 1] = config.nodes[node + 1].down and "offline" or "online"
             upstream.held_until_ms[node + 1] = 0
             if not config.nodes[node + 1].down then
                 upstream.usable = upstream.usable + 1
@@ -266,7 +267,7 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
                 if is_back then
                     upstream.counters.streak[node + 1] = 0
                 end
-                upstream.state[node + 1] = upstream.config.nodes[node + 1].down and "down" or given.state
+                upstream.state[node + 1] = upstream.config.nodes[node + 1].down and "offline" or given.state
                 pool.weight[node + 1] = given.weight
                 pool.static_weight[node + 1] = given.static_weight
                 pool.prior[node + 1] = math.sqrt(given.weight * given.static_weight)

@@ -28,7 +28,7 @@ local function withoutData(given)
     return {
         id = given.id,
         address = formatAddress(given),
-        state = given.down and "down" or "up",
+        state = given.down and "offline" or "online",
         reason = given.down and "down in the configuration" or "no data yet: the collector has not reported on this node",
         backup = given.backup,
         base_weight = given.weight,

@@ -1,6 +1,6 @@
 import { reasonText } from "../core/ejection";
 import { mergeInto, percentile } from "../core/histogram";
-import type { NodeState } from "../core/wire";
+import { type NodeState, STATES } from "../core/health/states";
 import { coveredMs, errorRate, isEmpty } from "../core/windows";
 import { breathe, type Collector, type NodeRecord, type UpstreamRecord } from "./state";
 import { tallyText } from "./tally_text";
@@ -87,12 +87,8 @@ function snapshotBody(upstream: UpstreamRecord): string {
   return parts.join("");
 }
 
-const STATE_TEXTS: Record<NodeState, string> = {
-  up: ':{"state":"up","weight":',
-  ejected: ':{"state":"ejected","weight":',
-  ramping: ':{"state":"ramping","weight":',
-  down: ':{"state":"down","weight":',
-};
+const STATE_TEXTS = {} as Record<NodeState, string>;
+for (const state in STATES) STATE_TEXTS[state as NodeState] = `:{"state":"${state}","weight":`;
 
 function detailBody(collector: Collector, upstream: UpstreamRecord): string {
   const texts: string[] = [];

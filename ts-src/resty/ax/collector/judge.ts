@@ -174,6 +174,6 @@ function isSettled(node: NodeRecord, now_ms: number): boolean {
     health.ejections === 0 &&
     health.error_since_ms === undefined &&
     health.kept === undefined &&
-    (health.state === "up" || health.state === "down")
+    (health.state === "online" || health.state === "offline")
   );
 }

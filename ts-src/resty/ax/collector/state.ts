@@ -136,7 +136,7 @@ function newSeen(): Seen {
 
 function newDetail(base_weight: number, now_ms: number): DetailNode {
   return {
-    state: "up",
+    state: "online",
     weight: base_weight,
     static_weight: base_weight,
     success: 1,

@@ -1,4 +1,5 @@
 import { causeOf, coolDownMs, inRotation, newHealth, startRamp } from "../core/ejection";
+import { stateNamed } from "../core/health/states";
 import { clampScore } from "../core/score";
 import { restore } from "../core/windows";
 import { type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
@@ -54,10 +55,9 @@ function takeDetails(upstream: UpstreamRecord, details: Record<string, unknown>,
 }
 
 function takeHealth(node: NodeRecord, upstream: UpstreamRecord, old: Record<string, unknown>, now_ms: number): void {
-  const state = old.state;
-  const known = state === "up" || state === "ejected" || state === "ramping" || state === "down";
+  const state = stateNamed(old.state);
   const until_ms = asNumber(old.until_ms);
-  if (!known || ((state === "ejected" || state === "ramping") && until_ms === undefined)) return;
+  if (state === undefined || ((state === "ejected" || state === "ramping") && until_ms === undefined)) return;
   const health = newHealth(now_ms);
   health.state = state;
   if (typeof old.reason === "string") health.cause = causeOf(old.reason);
@@ -103,7 +103,7 @@ function takeWindows(collector: Collector, upstream: UpstreamRecord, now_ms: num
     const node = upstream.nodes[i];
     const text = nodes[node.config.id];
     // Counts from before the node was ejected or came back are no evidence any more.
-    const outdated = node.health.state !== "up" && node.health.since_ms >= at_ms;
+    const outdated = node.health.state !== "online" && node.health.since_ms >= at_ms;
     if (typeof text === "string" && !outdated && node.health.state !== "ejected") {
       restore(node.windows.long, parseTally(text, upstream.config.min_samples));
     }

@@ -1,7 +1,7 @@
 import type { NodeConfig, UpstreamConfig } from "./model";
 import { draw, newRandom } from "./random";
 import { errorRateText, percentText, secondsText, streakText } from "./reasons";
-import type { NodeState } from "./wire";
+import type { NodeState } from "./health/states";
 
 /**
  * When a node leaves the rotation and how it comes back. Passive: judged by users' requests alone.
@@ -10,9 +10,9 @@ import type { NodeState } from "./wire";
  * |--------------|-----------------------------------------------------------------|---------|--------------------------------|
  * | any          | `down` in the configuration                                     | down    | until the configuration differs |
  * | down         | no longer `down` in the configuration                           | ramping | `ramp_s`                       |
- * | up, ramping  | connection failures in a row ≥ `max_fails`                      | ejected | `fail_timeout_s` · 2^(n−1)     |
+ * | online, ramping  | connection failures in a row ≥ `max_fails`                      | ejected | `fail_timeout_s` · 2^(n−1)     |
  * | ramping      | the first try since the return fails to connect (`max_fails` > 0) | ejected | `fail_timeout_s` · 2^(n−1)   |
- * | up, ramping  | error rate over `eject_error_rate` for `eject_error_rate_for_s` | ejected | `cool_down_s` · 2^(n−1)        |
+ * | online, ramping  | error rate over `eject_error_rate` for `eject_error_rate_for_s` | ejected | `cool_down_s` · 2^(n−1)        |
  * | ejected      | time is over                                                    | ramping | `ramp_s`                       |
  * | ejected      | every node is out, and this one's time is over first            | ramping | `ramp_s`                       |
  * | ramping      | time is over                                                    | up      |                                |
@@ -65,12 +65,12 @@ const IN_ROTATION = "in rotation";
 
 /** @returns the state of a node first seen now */
 export function newHealth(now_ms: number): Health {
-  return { state: "up", cause: IN_ROTATION, since_ms: now_ms, ejections: 0, clean_since_ms: now_ms };
+  return { state: "online", cause: IN_ROTATION, since_ms: now_ms, ejections: 0, clean_since_ms: now_ms };
 }
 
 /** @returns whether requests may go to it */
 export function inRotation(health: Health): boolean {
-  return health.state === "up" || health.state === "ramping";
+  return health.state === "online" || health.state === "ramping";
 }
 
 /**
@@ -86,15 +86,16 @@ export function transition(
   upstream: UpstreamConfig,
   now_ms: number,
 ): Health {
-  if (node.down) return health.state === "down" ? health : enter(health, "down", "down in the configuration", now_ms);
-  if (health.state === "down") return startRamp(health, "back in the configuration", upstream, now_ms);
+  if (node.down)
+    return health.state === "offline" ? health : enter(health, "offline", "down in the configuration", now_ms);
+  if (health.state === "offline") return startRamp(health, "back in the configuration", upstream, now_ms);
   if (health.state === "ejected") {
     if (health.until_ms !== undefined && now_ms < health.until_ms) return health;
     return startRamp(health, `back after ${secondsText(now_ms - health.since_ms)} s out`, upstream, now_ms);
   }
   let current = health;
   if (health.state === "ramping" && (health.until_ms === undefined || now_ms >= health.until_ms)) {
-    current = enter(health, "up", IN_ROTATION, now_ms);
+    current = enter(health, "online", IN_ROTATION, now_ms);
   }
   return judge(watchErrors(current, seen, upstream, now_ms), seen, node, upstream, now_ms);
 }
@@ -105,13 +106,13 @@ export function transition(
  * @param cause why it comes (back), in words
  */
 export function startRamp(health: Health, cause: string, upstream: UpstreamConfig, now_ms: number): Health {
-  if (upstream.ramp_s <= 0) return enter(health, "up", IN_ROTATION, now_ms);
+  if (upstream.ramp_s <= 0) return enter(health, "online", IN_ROTATION, now_ms);
   return enter(health, "ramping", cause, now_ms, now_ms + upstream.ramp_s * 1000);
 }
 
 /** @returns share of its weight that the node's state leaves it, 0..1 */
 export function rampFactor(health: Health, ramp_from: number, now_ms: number): number {
-  if (health.state === "up" || health.state === "down") return 1;
+  if (health.state === "online" || health.state === "offline") return 1;
   if (health.state === "ejected" || health.until_ms === undefined) return ramp_from;
   const length_ms = health.until_ms - health.since_ms;
   if (length_ms <= 0) return 1;

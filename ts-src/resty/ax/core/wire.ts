@@ -1,3 +1,5 @@
+import type { NodeState } from "./health/states";
+
 /**
  * What crosses the shared store, and under which keys. Everything is keyed by node identity,
  * never by index, so that workers of the old and the new configuration understand each other
@@ -65,12 +67,6 @@ export interface WorkerRecord {
   exiting?: boolean;
   in_flight: Record<string, Record<string, number>>;
 }
-
-/**
- * up: in rotation. ejected: out until `until_ms`. ramping: back, at a growing share.
- * down: taken out by the operator.
- */
-export type NodeState = "up" | "ejected" | "ramping" | "down";
 
 /** What a pick needs to know of one node. */
 export interface SnapshotNode {

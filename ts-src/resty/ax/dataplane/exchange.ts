@@ -3,12 +3,12 @@
  * in flight go out; the other workers' requests in flight and new snapshots come in.
  */
 import type { Store } from "../core/store";
+import { stateNamed } from "../core/health/states";
 import { asCount, asNumber, asRecord } from "../core/values";
 import {
   type Delta,
   DELTAS_MAX,
   type NodeDelta,
-  type NodeState,
   SLOTS_MAX,
   type Snapshot,
   type SnapshotNode,
@@ -177,17 +177,10 @@ export function readOthers(exchange: Exchange, upstreams: Upstream[], now_ms: nu
   }
 }
 
-const STATES: Record<string, NodeState | undefined> = {
-  up: "up",
-  ejected: "ejected",
-  ramping: "ramping",
-  down: "down",
-};
-
 /** A node of a snapshot, or undefined when a field that picks rest on is missing or no number. */
 function snapshotNode(value: unknown): SnapshotNode | undefined {
   const given = asRecord(value);
-  const state = STATES[tostring(given?.["state"])];
+  const state = stateNamed(given?.["state"]);
   const weight = asNumber(given?.["weight"]);
   const static_weight = asNumber(given?.["static_weight"]);
   const success = asNumber(given?.["success"]);

@@ -10,7 +10,8 @@ import { newRandom } from "../core/random";
 import type { KeyReader } from "../core/request_key";
 import type { AddressKey, PickRequest } from "../core/strategy";
 import type { AnyStrategy } from "../core/strategies/registry";
-import type { NodeState, Snapshot } from "../core/wire";
+import { isUsable as isUsableState, type NodeState } from "../core/health/states";
+import type { Snapshot } from "../core/wire";
 import { type Counters, newCounters } from "./counters";
 import { newPlacement, type Placement, splitByZone, updateShare } from "./placement";
 import { COLD_LATENCY_MS, newPool } from "./pool";
@@ -106,7 +107,7 @@ export function newUpstream(
   };
   for (let node = 0; node < pool.n; node++) {
     upstream.flights[node] = newListHead();
-    upstream.state[node] = config.nodes[node].down ? "down" : "up";
+    upstream.state[node] = config.nodes[node].down ? "offline" : "online";
     upstream.held_until_ms[node] = 0;
     if (!config.nodes[node].down) upstream.usable++;
     if (config.nodes[node].max_conns > 0) upstream.limited = true;
@@ -129,8 +130,7 @@ function newListHead(): RequestRecord {
 
 /** In the snapshot's rotation, and not held out by this worker. */
 function isUsable(upstream: Upstream, node: number): boolean {
-  const state = upstream.state[node];
-  return (state === "up" || state === "ramping") && upstream.held_until_ms[node] === 0;
+  return isUsableState(upstream.state[node]) && upstream.held_until_ms[node] === 0;
 }
 
 function collect(upstream: Upstream, backup: boolean, any_state: boolean): number {
@@ -230,7 +230,7 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
     if (given !== undefined) {
       const is_back = upstream.state[node] !== given.state && given.state === "ramping";
       if (is_back) upstream.counters.streak[node] = 0;
-      upstream.state[node] = upstream.config.nodes[node].down ? "down" : given.state;
+      upstream.state[node] = upstream.config.nodes[node].down ? "offline" : given.state;
       pool.weight[node] = given.weight;
       pool.static_weight[node] = given.static_weight;
       pool.prior[node] = Math.sqrt(given.weight * given.static_weight);

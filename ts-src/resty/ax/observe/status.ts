@@ -93,7 +93,7 @@ function withoutData(given: NodeConfig): NodeStatus {
   return {
     id: given.id,
     address: formatAddress(given),
-    state: given.down ? "down" : "up",
+    state: given.down ? "offline" : "online",
     reason: given.down ? "down in the configuration" : "no data yet: the collector has not reported on this node",
     backup: given.backup,
     base_weight: given.weight,

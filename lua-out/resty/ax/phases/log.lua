@@ -1,6 +1,9 @@
 local ____exports = {}
 local ____address = require("resty.ax.core.config.address")
 local formatAddress = ____address.formatAddress
+local ____log_values = require("resty.ax.core.log_values")
+local shortTimeOf = ____log_values.shortTimeOf
+local statusOf = ____log_values.statusOf
 local ____tries = require("resty.ax.core.tries")
 local matchTries = ____tries.matchTries
 local splitTries = ____tries.splitTries
@@ -28,30 +31,42 @@ local requestKey = ____request.requestKey
 local variable = ____request.variable
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
+--- nginx's status for a client that left before the answer.
+local CLIENT_LEFT = 499
+--- Resolution of nginx's clock, and so of $upstream_header_time.
+local CLOCK_TICK_MS = 1
+--- Time to first byte, ms; undefined when no answer came ("-").
+local function latencyOf(header_time)
+    if header_time == nil then
+        return nil
+    end
+    local short_ms = shortTimeOf(header_time)
+    if short_ms ~= nil then
+        return short_ms
+    end
+    local seconds = tonumber(header_time)
+    local ____temp_0
+    if seconds == nil then
+        ____temp_0 = nil
+    else
+        ____temp_0 = seconds * 1000
+    end
+    return ____temp_0
+end
 ---
 -- @param status of the try, from $upstream_status
--- @param header_time of the try, from $upstream_header_time: "-" when no answer came
-local function outcomeOf(status, header_time)
+-- @param latency_ms from $upstream_header_time; undefined: no answer came
+local function outcomeOf(status, latency_ms)
     if status == nil or status == "-" or status == "" then
         return 3
     end
-    local code = tonumber(status)
-    if header_time == nil or tonumber(header_time) == nil then
-        return code == 499 and 3 or 2
+    local code = statusOf(status)
+    if latency_ms == nil then
+        return code == CLIENT_LEFT and 3 or 2
     end
     return code ~= nil and code >= 500 and 1 or 0
 end
-local function latencyOf(header_time)
-    local ____temp_0
-    if header_time == nil then
-        ____temp_0 = nil
-    else
-        ____temp_0 = tonumber(header_time)
-    end
-    local seconds = ____temp_0
-    return seconds == nil and 0 or seconds * 1000
-end
-local function accountOne(record, k, outcome, header_time, waited_ms, now_ms)
+local function accountOne(record, k, outcome, latency_ms, waited_ms, now_ms)
     local upstream = record.try_upstream[k + 1]
     local node = record.try_node[k + 1]
     upstream.log_seen = true
@@ -73,7 +88,7 @@ local function accountOne(record, k, outcome, header_time, waited_ms, now_ms)
         upstream,
         node,
         outcome,
-        latencyOf(header_time),
+        latency_ms,
         not record.try_learnt[k + 1],
         now_ms
     )
@@ -97,28 +112,53 @@ local function accountSeveral(record, status, header_time, now_ms)
         local k = 0
         while k < record.tries do
             local at = matched[k + 1]
-            local outcome = at < 0 and 3 or outcomeOf(statuses[at + 1], times[at + 1])
-            local waited_ms = k == record.tries - 1 and now_ms - record.start_ms or 0
-            local ____accountOne_4 = accountOne
-            local ____record_2 = record
-            local ____k_3 = k
             local ____temp_1
             if at < 0 then
                 ____temp_1 = nil
             else
-                ____temp_1 = times[at + 1]
+                ____temp_1 = latencyOf(times[at + 1])
             end
-            ____accountOne_4(
-                ____record_2,
-                ____k_3,
+            local latency_ms = ____temp_1
+            local outcome = at < 0 and 3 or outcomeOf(statuses[at + 1], latency_ms)
+            local waited_ms = k == record.tries - 1 and now_ms - record.start_ms or 0
+            accountOne(
+                record,
+                k,
                 outcome,
-                ____temp_1,
+                latency_ms or 0,
                 waited_ms,
                 now_ms
             )
             k = k + 1
         end
     end
+end
+--- The usual way: one try. A status below 499 is the node's own answer: where nginx gives up without one, it writes 499
+-- (the client left), 502 or 504. The time to its first byte lies between 0 and the time since it was sent, both by
+-- nginx's own clock of whole milliseconds, so when that is no more than one tick there is nothing left to read.
+local function accountSingle(record, status, now_ms)
+    local waited_ms = now_ms - record.start_ms
+    local code = statusOf(status)
+    if code ~= nil and code < CLIENT_LEFT and waited_ms <= CLOCK_TICK_MS then
+        accountOne(
+            record,
+            0,
+            0,
+            waited_ms,
+            waited_ms,
+            now_ms
+        )
+        return
+    end
+    local latency_ms = latencyOf(variable("upstream_header_time"))
+    accountOne(
+        record,
+        0,
+        outcomeOf(status, latency_ms),
+        latency_ms or 0,
+        waited_ms,
+        now_ms
+    )
 end
 local function account()
     local worker = process.worker
@@ -143,18 +183,15 @@ local function account()
     endTry(record)
     local status = variable("upstream_status")
     if status ~= nil then
-        local header_time = variable("upstream_header_time")
         if record.tries == 1 and #status <= 3 then
-            accountOne(
+            accountSingle(record, status, now_ms)
+        elseif record.tries > 0 then
+            accountSeveral(
                 record,
-                0,
-                outcomeOf(status, header_time),
-                header_time,
-                now_ms - record.start_ms,
+                status,
+                variable("upstream_header_time") or "",
                 now_ms
             )
-        elseif record.tries > 0 then
-            accountSeveral(record, status, header_time or "", now_ms)
         end
     end
     closeRequest(worker.requests, record)

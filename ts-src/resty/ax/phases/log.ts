@@ -1,4 +1,5 @@
 import { formatAddress } from "../core/config/address";
+import { shortTimeOf, statusOf } from "../core/log_values";
 import { matchTries, splitTries } from "../core/tries";
 import { Outcome } from "../dataplane/counters";
 import { publish } from "../dataplane/exchange";
@@ -11,30 +12,38 @@ import { nowMs } from "../nginx/clock";
 import { isSubrequest, requestBorn, requestFamily, requestKey, variable } from "../nginx/request";
 import { fault } from "./faults";
 
-/**
- * @param status of the try, from $upstream_status
- * @param header_time of the try, from $upstream_header_time: "-" when no answer came
- */
-function outcomeOf(status: string | undefined, header_time: string | undefined): Outcome {
-  if (status === undefined || status === "-" || status === "") return Outcome.Aborted;
-  const code = tonumber(status);
-  if (header_time === undefined || tonumber(header_time) === undefined) {
-    // 499 without an answer: the client went away first.
-    return code === 499 ? Outcome.Aborted : Outcome.Fail;
-  }
-  return code !== undefined && code >= 500 ? Outcome.Error : Outcome.Ok;
+/** nginx's status for a client that left before the answer. */
+const CLIENT_LEFT = 499;
+
+/** Resolution of nginx's clock, and so of $upstream_header_time. */
+const CLOCK_TICK_MS = 1;
+
+/** Time to first byte, ms; undefined when no answer came ("-"). */
+function latencyOf(header_time: string | undefined): number | undefined {
+  if (header_time === undefined) return undefined;
+  const short_ms = shortTimeOf(header_time);
+  if (short_ms !== undefined) return short_ms;
+  const seconds = tonumber(header_time);
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
-function latencyOf(header_time: string | undefined): number {
-  const seconds = header_time === undefined ? undefined : tonumber(header_time);
-  return seconds === undefined ? 0 : seconds * 1000;
+/**
+ * @param status of the try, from $upstream_status
+ * @param latency_ms from $upstream_header_time; undefined: no answer came
+ */
+function outcomeOf(status: string | undefined, latency_ms: number | undefined): Outcome {
+  if (status === undefined || status === "-" || status === "") return Outcome.Aborted;
+  const code = statusOf(status);
+  // 499 without an answer: the client went away first.
+  if (latency_ms === undefined) return code === CLIENT_LEFT ? Outcome.Aborted : Outcome.Fail;
+  return code !== undefined && code >= 500 ? Outcome.Error : Outcome.Ok;
 }
 
 function accountOne(
   record: RequestRecord,
   k: number,
   outcome: Outcome,
-  header_time: string | undefined,
+  latency_ms: number,
   waited_ms: number,
   now_ms: number,
 ): void {
@@ -47,7 +56,7 @@ function accountOne(
   }
   // The start of earlier tries is not kept.
   if (outcome !== Outcome.Fail && k === record.tries - 1) noteAnswered(upstream, node, record.start_ms);
-  accountTry(upstream, node, outcome, latencyOf(header_time), !record.try_learnt[k], now_ms);
+  accountTry(upstream, node, outcome, latency_ms, !record.try_learnt[k], now_ms);
 }
 
 /** The slow way: more than one try, ours or not. */
@@ -63,11 +72,28 @@ function accountSeveral(record: RequestRecord, status: string, header_time: stri
   const matched = matchTries(ours, addresses);
   for (let k = 0; k < record.tries; k++) {
     const at = matched[k];
-    const outcome = at < 0 ? Outcome.Aborted : outcomeOf(statuses[at], times[at]);
+    const latency_ms = at < 0 ? undefined : latencyOf(times[at]);
+    const outcome = at < 0 ? Outcome.Aborted : outcomeOf(statuses[at], latency_ms);
     // Of earlier tries the start is not kept: nothing but the last one can have been waited for.
     const waited_ms = k === record.tries - 1 ? now_ms - record.start_ms : 0;
-    accountOne(record, k, outcome, at < 0 ? undefined : times[at], waited_ms, now_ms);
+    accountOne(record, k, outcome, latency_ms ?? 0, waited_ms, now_ms);
   }
+}
+
+/**
+ * The usual way: one try. A status below 499 is the node's own answer: where nginx gives up without one, it writes 499
+ * (the client left), 502 or 504. The time to its first byte lies between 0 and the time since it was sent, both by
+ * nginx's own clock of whole milliseconds, so when that is no more than one tick there is nothing left to read.
+ */
+function accountSingle(record: RequestRecord, status: string, now_ms: number): void {
+  const waited_ms = now_ms - record.start_ms;
+  const code = statusOf(status);
+  if (code !== undefined && code < CLIENT_LEFT && waited_ms <= CLOCK_TICK_MS) {
+    accountOne(record, 0, Outcome.Ok, waited_ms, waited_ms, now_ms);
+    return;
+  }
+  const latency_ms = latencyOf(variable("upstream_header_time"));
+  accountOne(record, 0, outcomeOf(status, latency_ms), latency_ms ?? 0, waited_ms, now_ms);
 }
 
 function account(): void {
@@ -84,12 +110,8 @@ function account(): void {
   endTry(record);
   const status = variable("upstream_status");
   if (status !== undefined) {
-    const header_time = variable("upstream_header_time");
-    if (record.tries === 1 && status.length <= 3) {
-      accountOne(record, 0, outcomeOf(status, header_time), header_time, now_ms - record.start_ms, now_ms);
-    } else if (record.tries > 0) {
-      accountSeveral(record, status, header_time ?? "", now_ms);
-    }
+    if (record.tries === 1 && status.length <= 3) accountSingle(record, status, now_ms);
+    else if (record.tries > 0) accountSeveral(record, status, variable("upstream_header_time") ?? "", now_ms);
   }
   closeRequest(worker.requests, record);
   if (worker.exiting) publish(worker.exchange, worker.upstreams, true, now_ms);

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Pool } from "../../ts-src/resty/ax/core/pool";
-import { newScorer, scoreNodes } from "../../ts-src/resty/ax/core/scoring";
+import { measureSignals, newScorer, scoreNodes } from "../../ts-src/resty/ax/core/scoring";
 
 interface Case {
   name: string;
@@ -23,15 +23,9 @@ describe("scores in JavaScript", () => {
     } as unknown as Pool;
     const scores: number[] = [];
     const nodes = given.latency_ms.map((_, node) => node);
-    scoreNodes(
-      newScorer([{ name: "latency", weight: 2, normaliser: given.normaliser }]),
-      pool,
-      nodes,
-      nodes.length,
-      0,
-      nodes.length,
-      scores,
-    );
+    const scorer = newScorer([{ name: "latency", weight: 2, normaliser: given.normaliser }]);
+    measureSignals(scorer, pool, nodes, nodes.length);
+    scoreNodes(scorer, pool, nodes, 0, nodes.length, scores);
     expect(scores).toHaveLength(given.scores.length);
     scores.forEach((score, k) => {
       expect(score).toBeCloseTo(given.scores[k], 9);

@@ -2,7 +2,7 @@
 local pick = require("resty.ax.dataplane.pick")
 local random = require("resty.ax.core.random")
 local requests = require("resty.ax.dataplane.requests")
-local upstream = require("resty.ax.dataplane.upstream")
+local upstreams = require("upstreams")
 
 local M = {}
 
@@ -64,14 +64,14 @@ end
 
 function M.set_state(up, id, state)
   up.state[M.node_of(up, id)] = state
-  upstream.rebuildCandidates(up)
+  upstreams.flush(up)
 end
 
 --- Sets the current weight, and the one without scores where given.
 function M.set_weight(up, id, weight, static_weight)
   up.pool.weight[M.node_of(up, id)] = weight
   up.pool.static_weight[M.node_of(up, id)] = static_weight or weight
-  upstream.rebuildCandidates(up)
+  upstreams.flush(up)
 end
 
 --- A list of n nodes, in an order of its own.

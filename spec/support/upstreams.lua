@@ -1,5 +1,6 @@
 -- Upstream runtimes for specs, without nginx: a configuration, a strategy, a clock that stands still.
 local upstream = require("resty.ax.dataplane.upstream")
+local prepare = require("resty.ax.dataplane.prepare")
 local registry = require("resty.ax.core.strategies.registry")
 
 local M = {}
@@ -67,6 +68,12 @@ function M.new(spec)
     config[key] = value
   end
   return upstream.newUpstream(config, strategy, custom, spec.seed or 1)
+end
+
+--- A flush after something in the pool has been set by hand: candidates, and the strategy's tables.
+function M.flush(up, now_ms)
+  upstream.rebuildCandidates(up)
+  prepare.prepareWhole(up, now_ms or 1000)
 end
 
 --- A reporter that keeps what it was told.

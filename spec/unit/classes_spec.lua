@@ -140,7 +140,7 @@ describe("every role", function()
           up.state[node] = "ejected"
         end
       end
-      upstream.rebuildCandidates(up)
+      upstreams.flush(up)
       for _, class in ipairs({ "vip", "normal", "batch" }) do
         local record = requests.newRequestRecord()
         record.role = placement.roleOf(up.placement, class)

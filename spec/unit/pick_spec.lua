@@ -11,7 +11,7 @@ local function set_states(up, states)
   for node, state in ipairs(states) do
     up.state[node] = state
   end
-  upstream.rebuildCandidates(up)
+  upstreams.flush(up)
 end
 
 local function spread(up, n)

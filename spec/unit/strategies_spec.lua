@@ -80,6 +80,35 @@ describe("every strategy", function()
       end
     end)
 
+    it(name .. " gives only nodes that are in use now, also before the flush that tells it", function()
+      local rng = random.newRandom(23)
+      for _ = 1, 60 do
+        local n = 2 + random.drawBelow(rng, 150)
+        local up = upstreams.new({ strategy = name, nodes = n, seed = random.drawBelow(rng, 1e6) })
+        for _ = 1, 12 do
+          local node = random.drawBelow(rng, n)
+          if random.draw(rng) < 0.7 then
+            upstream.hold(up, node, 1e9)
+          else
+            upstream.release(up, node)
+          end
+          if random.draw(rng) < 0.2 then
+            upstreams.flush(up)
+          end
+          for _ = 1, 10 do
+            local picked = one_pick(up, 1000, random.drawBelow(rng, 4294967296))
+            assert.is_true(up.panic or up.held_until_ms[picked + 1] == 0)
+          end
+        end
+        -- All but one at once.
+        for node = 1, n - 1 do
+          upstream.hold(up, node, 1e9)
+        end
+        upstream.release(up, 0)
+        assert.equal(0, one_pick(up, 1000, random.drawBelow(rng, 4294967296)))
+      end
+    end)
+
     it(name .. " answers for 10,000 nodes", function()
       local up = upstreams.new({ strategy = name, nodes = 10000 })
       for _ = 1, 20 do

@@ -46,7 +46,7 @@ local function set_states(up, states)
   for k, state in ipairs(states) do
     up.state[k] = state
   end
-  upstream.rebuildCandidates(up)
+  upstreams.flush(up)
 end
 
 describe("a zone", function()
@@ -82,7 +82,7 @@ describe("a zone", function()
   it("counts a ramp and a low score as lost weight", function()
     local up = new()
     up.pool.weight[1], up.pool.weight[2] = 0.2, 0.3
-    upstream.rebuildCandidates(up)
+    upstreams.flush(up)
     assert.is_true(math.abs(local_share(up, 20000) - 0.35) < 0.017)
   end)
 

@@ -16,6 +16,7 @@ import { type Exchange, publish, readOthers, readSnapshots } from "../resty/ax/d
 import { beginTry, endTry, noteAnswered, setLongAside } from "../resty/ax/dataplane/in_flight";
 import { accountTry, learnFailure } from "../resty/ax/dataplane/outcome";
 import { type FaultReporter, pickNode } from "../resty/ax/dataplane/pick";
+import { prepareAll } from "../resty/ax/dataplane/prepare";
 import { addTry, closeRequest, newRequestTable, openRequest, type RequestTable } from "../resty/ax/dataplane/requests";
 import { newUpstream, releaseHolds, type Upstream } from "../resty/ax/dataplane/upstream";
 import { configAt, UPSTREAM } from "./config";
@@ -33,6 +34,7 @@ interface Worker {
   candidate: Candidate;
   collector: Collector | undefined;
   collected_at_ms: number;
+  report: FaultReporter;
   /** Replaced at a reload: ends when its requests have ended. */
   exiting: boolean;
 }
@@ -108,6 +110,7 @@ function newWorker(gateways: Gateways, config: AxConfig, store: Store): Worker {
     candidate: newCandidate(store, pid, processAlive),
     collector: undefined,
     collected_at_ms: 0,
+    report: gateways.report,
     exiting: false,
   };
 }
@@ -118,6 +121,7 @@ function receive(worker: Worker, now_ms: number): void {
   readSnapshots(worker.exchange, upstreams, now_ms);
   releaseHolds(worker.upstream, now_ms);
   setLongAside(worker.upstream, now_ms);
+  prepareAll(upstreams, now_ms, worker.report);
 }
 
 function collect(gateways: Gateways, worker: Worker, now_ms: number): void {

@@ -15,6 +15,10 @@ local hashBytes = ____hash.hashBytes
 local hashNumber = ____hash.hashNumber
 local hashPrefix = ____hash.hashPrefix
 local KEY_SEED = ____hash.KEY_SEED
+--- nginx's ip_hash: neighbours share a node. A provider's customer keeps it over most changes of address.
+____exports.IPV4_PREFIX_BITS = 24
+--- What a site gets (RFC 6177): hosts change the lower half at will (RFC 8981).
+____exports.IPV6_PREFIX_BITS = 64
 --- Whether 16 bytes are an IPv4 address written as IPv6, ::ffff:a.b.c.d (RFC 4291, 2.5.5.2).
 local function isMapped(bytes)
     do
@@ -60,6 +64,10 @@ function ____exports.hashAddress(bytes, how)
         )
     end
     return hashBits(bytes, how.ipv6_prefix_bits)
+end
+--- Options of the names in AddressKey; nginx's own prefixes where a module of the user's has none.
+function ____exports.addressKeyOf(options)
+    return {ipv4_prefix_bits = options.ipv4_prefix_bits or ____exports.IPV4_PREFIX_BITS, ipv6_prefix_bits = options.ipv6_prefix_bits or ____exports.IPV6_PREFIX_BITS, port = options.port == true}
 end
 --- The key of a request.
 -- 

@@ -121,7 +121,13 @@ function ____exports.newScorer(parts)
                 deviation = 0,
                 historic_p95 = -1
             }
-            terms[#terms + 1] = {part = parts[i + 1], signal = signal, is_low = direction == "low", stats = stats}
+            terms[#terms + 1] = {
+                part = parts[i + 1],
+                signal = signal,
+                is_low = direction == "low",
+                stats = stats,
+                mean_goodness = MIDDLE
+            }
             i = i + 1
         end
     end
@@ -195,13 +201,26 @@ local function meanGoodness(term)
     end
     return sum / size
 end
---- Scores a part of the candidates against all of them.
+--- Looks at what is usual among the candidates, signal by signal: first step, once a snapshot.
 -- 
 -- @param candidates node numbers, the first `count` are valid
+function ____exports.measureSignals(scorer, pool, candidates, count)
+    do
+        local i = 0
+        while i < #scorer.terms do
+            local term = scorer.terms[i + 1]
+            sampleInto(term, pool, candidates, count)
+            term.mean_goodness = meanGoodness(term)
+            i = i + 1
+        end
+    end
+end
+--- Scores a part of the candidates against what was measured. Second step.
+-- 
 -- @param from first position to score
 -- @param to position after the last
 -- @param scores by node number: 0..1, 1 = best
-function ____exports.scoreNodes(scorer, pool, candidates, count, from, to, scores)
+function ____exports.scoreNodes(scorer, pool, candidates, from, to, scores)
     local weights = 0
     do
         local k = from
@@ -215,8 +234,7 @@ function ____exports.scoreNodes(scorer, pool, candidates, count, from, to, score
         while i < #scorer.terms do
             local term = scorer.terms[i + 1]
             local weight = term.part.weight
-            sampleInto(term, pool, candidates, count)
-            local mean = meanGoodness(term)
+            local mean = term.mean_goodness
             do
                 local k = from
                 while k < to do

@@ -2,7 +2,14 @@ local ____exports = {}
 local ____random = require("resty.ax.core.random")
 local draw = ____random.draw
 function ____exports.newAliasTable()
-    return {n = 0, threshold = {}, alias = {}}
+    return {
+        n = 0,
+        threshold = {},
+        alias = {},
+        scaled = {},
+        small = {},
+        large = {}
+    }
 end
 --- Fills the table for items 0..n-1. When no weight is positive, all items are equal.
 -- 
@@ -16,9 +23,10 @@ function ____exports.buildAliasTable(____table, weights, n)
             k = k + 1
         end
     end
-    local scaled = {}
-    local small = {}
-    local large = {}
+    local ____table_0 = ____table
+    local scaled = ____table_0.scaled
+    local small = ____table_0.small
+    local large = ____table_0.large
     local smalls = 0
     local larges = 0
     do
@@ -28,29 +36,33 @@ function ____exports.buildAliasTable(____table, weights, n)
             ____table.threshold[k + 1] = 1
             ____table.alias[k + 1] = k
             if scaled[k + 1] < 1 then
-                local ____smalls_0 = smalls
-                smalls = ____smalls_0 + 1
-                small[____smalls_0 + 1] = k
+                local ____small_2 = small
+                local ____smalls_1 = smalls
+                smalls = ____smalls_1 + 1
+                ____small_2[____smalls_1 + 1] = k
             else
-                local ____larges_1 = larges
-                larges = ____larges_1 + 1
-                large[____larges_1 + 1] = k
+                local ____large_4 = large
+                local ____larges_3 = larges
+                larges = ____larges_3 + 1
+                ____large_4[____larges_3 + 1] = k
             end
             k = k + 1
         end
     end
     while smalls > 0 and larges > 0 do
+        local ____small_5 = small
         smalls = smalls - 1
-        local less = small[smalls + 1]
+        local less = ____small_5[smalls + 1]
         local more = large[larges]
         ____table.threshold[less + 1] = scaled[less + 1]
         ____table.alias[less + 1] = more
         scaled[more + 1] = scaled[more + 1] - (1 - scaled[less + 1])
         if scaled[more + 1] < 1 then
             larges = larges - 1
-            local ____smalls_2 = smalls
-            smalls = ____smalls_2 + 1
-            small[____smalls_2 + 1] = more
+            local ____small_7 = small
+            local ____smalls_6 = smalls
+            smalls = ____smalls_6 + 1
+            ____small_7[____smalls_6 + 1] = more
         end
     end
     ____table.n = n

@@ -46,7 +46,15 @@ function ____exports.newPlacement(config, pool, seed)
     end
     local ____newRandom_result_1 = newRandom(seed + 1)
     local ____is_local_2 = is_local
-    local ____TS__ObjectAssign_result_3 = __TS__ObjectAssign({}, pool, {candidates = {}, candidate_count = 0})
+    local ____TS__ObjectAssign_result_3 = __TS__ObjectAssign(
+        {},
+        pool,
+        {
+            candidates = {},
+            candidate_count = 0,
+            candidate_of = {unpack(pool.candidate_of)}
+        }
+    )
     local ____newLoads_result_4 = newLoads()
     local ____newLoads_result_5 = newLoads()
     local ____temp_0

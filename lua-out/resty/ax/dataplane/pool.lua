@@ -23,6 +23,7 @@ local function setNode(pool, node, config)
     pool.max_conns[node + 1] = given.max_conns
     pool.capacity[node + 1] = given.max_conns > 0 and given.max_conns or config.max_concurrency_per_node
     pool.price[node + 1] = given.cost
+    pool.candidate_of[node + 1] = -1
 end
 --- One worker's view of an upstream before its first snapshot: base weights, no load, nothing measured.
 function ____exports.newPool(config)
@@ -51,6 +52,7 @@ function ____exports.newPool(config)
         price = {},
         candidates = {},
         candidate_count = 0,
+        candidate_of = {},
         version = 0
     }
     do

@@ -12,11 +12,13 @@ local function __TS__ArraySort(self, compareFn)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local newListHead, isUsable, collect
+local startStrategy, newListHead, isUsable, collect, markCandidates
 local ____classes = require("resty.ax.core.classes")
 local measureLoads = ____classes.measureLoads
 local ____random = require("resty.ax.core.random")
 local newRandom = ____random.newRandom
+local ____request_key = require("resty.ax.core.request_key")
+local addressKeyOf = ____request_key.addressKeyOf
 local ____states = require("resty.ax.core.health.states")
 local isUsableState = ____states.isUsable
 local ____counters = require("resty.ax.dataplane.counters")
@@ -28,8 +30,29 @@ local updateShare = ____placement.updateShare
 local ____pool = require("resty.ax.dataplane.pool")
 local COLD_LATENCY_MS = ____pool.COLD_LATENCY_MS
 local newPool = ____pool.newPool
+local ____prepare = require("resty.ax.dataplane.prepare")
+local prepareWhole = ____prepare.prepareWhole
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestRecord = ____requests.newRequestRecord
+function startStrategy(upstream, seed)
+    local ____upstream_8 = upstream
+    local config = ____upstream_8.config
+    local placement = ____upstream_8.placement
+    local strategy = ____upstream_8.strategy
+    upstream.strategy_state = strategy.create(
+        upstream.pool,
+        config.strategy_options,
+        newRandom(seed)
+    )
+    if placement ~= nil and config.zone ~= nil then
+        placement.others_state = strategy.create(
+            placement.others,
+            config.strategy_options,
+            newRandom(seed)
+        )
+    end
+    prepareWhole(upstream, 0)
+end
 function newListHead()
     local head = newRequestRecord()
     head.prev = head
@@ -46,17 +69,17 @@ function collect(upstream, backup, any_state)
         local node = 0
         while node < pool.n do
             local given = upstream.config.nodes[node + 1]
-            local ____temp_11 = given.backup == backup
-            if ____temp_11 then
-                local ____any_state_10
+            local ____temp_10 = given.backup == backup
+            if ____temp_10 then
+                local ____any_state_9
                 if any_state then
-                    ____any_state_10 = not given.down
+                    ____any_state_9 = not given.down
                 else
-                    ____any_state_10 = isUsable(upstream, node)
+                    ____any_state_9 = isUsable(upstream, node)
                 end
-                ____temp_11 = ____any_state_10
+                ____temp_10 = ____any_state_9
             end
-            if ____temp_11 then
+            if ____temp_10 then
                 pool.candidates[count + 1] = node
                 count = count + 1
             end
@@ -82,11 +105,26 @@ function ____exports.rebuildCandidates(upstream)
     end
     pool.candidate_count = count
     pool.version = pool.version + 1
-    if upstream.placement == nil then
-        return
+    local placement = upstream.placement
+    if placement ~= nil then
+        splitByZone(placement, pool)
+        markCandidates(placement.others)
     end
-    splitByZone(upstream.placement, pool)
+    markCandidates(pool)
     ____exports.refreshPlacement(upstream)
+end
+function markCandidates(pool)
+    local ____pool_11 = pool
+    local candidates = ____pool_11.candidates
+    local candidate_of = ____pool_11.candidate_of
+    local version = ____pool_11.version
+    do
+        local k = 0
+        while k < pool.candidate_count do
+            candidate_of[candidates[k + 1] + 1] = version
+            k = k + 1
+        end
+    end
 end
 --- Brings up to date what zones and classes are decided by. Flush, and when candidates change.
 function ____exports.refreshPlacement(upstream)
@@ -121,31 +159,30 @@ local OWN_SAMPLE_FRESH_MS = 3000
 -- @param keys reads the keys of requests, for a strategy with `uses_key`
 function ____exports.newUpstream(config, strategy, custom, seed, keys)
     local pool = newPool(config)
-    local ____config_3 = config
-    local ____pool_4 = pool
-    local ____newCounters_result_5 = newCounters(pool.n)
-    local ____strategy_6 = strategy
-    local ____custom_7 = custom
-    local ____temp_8 = {now_ms = 0, tries = 0, key = 0}
-    local ____newPlacement_result_9 = newPlacement(config, pool, seed)
+    local ____config_1 = config
+    local ____pool_2 = pool
+    local ____newCounters_result_3 = newCounters(pool.n)
+    local ____strategy_4 = strategy
+    local ____custom_5 = custom
+    local ____temp_6 = {now_ms = 0, tries = 0, key = 0}
+    local ____newPlacement_result_7 = newPlacement(config, pool, seed)
     local ____temp_0
     if strategy.uses_key == true then
         ____temp_0 = keys
     else
         ____temp_0 = nil
     end
-    local ____opt_1 = strategy.addressKey
     local upstream = {
-        config = ____config_3,
-        pool = ____pool_4,
-        counters = ____newCounters_result_5,
-        strategy = ____strategy_6,
+        config = ____config_1,
+        pool = ____pool_2,
+        counters = ____newCounters_result_3,
+        strategy = ____strategy_4,
         strategy_state = nil,
-        strategy_is_custom = ____custom_7,
-        request = ____temp_8,
-        placement = ____newPlacement_result_9,
+        strategy_is_custom = ____custom_5,
+        request = ____temp_6,
+        placement = ____newPlacement_result_7,
         keys = ____temp_0,
-        address_key = ____opt_1 and ____opt_1(config.strategy_options),
+        address_key = strategy.by_address == true and addressKeyOf(config.strategy_options) or nil,
         keyless_total = 0,
         keyless_sent = 0,
         flights = {},
@@ -178,19 +215,7 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         end
     end
     ____exports.rebuildCandidates(upstream)
-    upstream.strategy_state = strategy.create(
-        pool,
-        config.strategy_options,
-        newRandom(seed)
-    )
-    local placement = upstream.placement
-    if placement ~= nil and config.zone ~= nil then
-        placement.others_state = strategy.create(
-            placement.others,
-            config.strategy_options,
-            newRandom(seed)
-        )
-    end
+    startStrategy(upstream, seed)
     return upstream
 end
 --- Keeps a node out of this worker's picks for a while, ahead of the collector's ruling.

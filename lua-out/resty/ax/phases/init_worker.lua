@@ -28,6 +28,8 @@ local readOthers = ____exchange.readOthers
 local readSnapshots = ____exchange.readSnapshots
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local setLongAside = ____in_flight.setLongAside
+local ____prepare = require("resty.ax.dataplane.prepare")
+local prepareAll = ____prepare.prepareAll
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestTable = ____requests.newRequestTable
 local ____sweep = require("resty.ax.dataplane.sweep")
@@ -59,6 +61,7 @@ local newFaults = ____faults.newFaults
 local sendFaults = ____faults.sendFaults
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
+local report = ____faults.report
 local SWEEP_EVERY_MS = 5000
 --- On top of one flush and one collector interval: for an election that may come between.
 local HOLD_MARGIN_MS = 1000
@@ -195,6 +198,9 @@ local function receive(worker, now_ms)
         refreshPlacement(upstream)
     end
 end
+local function prepare(worker, now_ms)
+    prepareAll(worker.upstreams, now_ms, report, pause)
+end
 local function housekeep(worker, now_ms)
     sendFaults(worker.faults, worker.store, encode)
     if now_ms - worker.swept_at_ms < SWEEP_EVERY_MS then
@@ -224,7 +230,13 @@ local function onTimer(exiting)
         return
     end
     local now_ms = nowMs()
-    local steps = exiting and ({leave}) or ({send, receive, collect, housekeep})
+    local steps = exiting and ({leave}) or ({
+        send,
+        receive,
+        prepare,
+        collect,
+        housekeep
+    })
     for ____, step in ipairs(steps) do
         local ok, err = pcall(step, worker, now_ms)
         if not ok then
@@ -263,6 +275,19 @@ function ____exports.initWorker()
         fault(
             "flush",
             tostring(err),
+            nowMs()
+        )
+    end
+    local prepared_ok, failure = pcall(
+        prepareAll,
+        worker.upstreams,
+        nowMs(),
+        report
+    )
+    if not prepared_ok then
+        fault(
+            "flush",
+            tostring(failure),
             nowMs()
         )
     end

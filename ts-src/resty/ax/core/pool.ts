@@ -51,6 +51,8 @@ export interface Pool {
   /** Usable nodes of the tier in use: candidates[0 .. candidate_count-1], ascending node numbers. */
   candidates: number[];
   candidate_count: number;
+  /** By node: equal to `version` while the node is one of the candidates. */
+  candidate_of: number[];
   /** Moves whenever candidates or weights change: a strategy's derived tables are stale then. */
   version: number;
 }

@@ -1,6 +1,12 @@
 import { hashBytes, hashNumber, hashPrefix, KEY_SEED } from "./hash";
 import type { AddressKey } from "./strategy";
 
+/** nginx's ip_hash: neighbours share a node. A provider's customer keeps it over most changes of address. */
+export const IPV4_PREFIX_BITS = 24;
+
+/** What a site gets (RFC 6177): hosts change the lower half at will (RFC 8981). */
+export const IPV6_PREFIX_BITS = 64;
+
 /** What a request's key is made of. nginx/key_reader.ts reads requests; tests pass their own. */
 export interface KeyReader {
   /** Value of the upstream's `hash_key`; absent when none is configured. Nothing or "" = this request has none. */
@@ -39,6 +45,15 @@ export function hashAddress(bytes: string, how: AddressKey): number {
   if (bytes.length !== 16) return hashBytes(bytes, KEY_SEED);
   if (isMapped(bytes)) return hashBits(bytes.slice(12), how.ipv4_prefix_bits);
   return hashBits(bytes, how.ipv6_prefix_bits);
+}
+
+/** Options of the names in AddressKey; nginx's own prefixes where a module of the user's has none. */
+export function addressKeyOf(options: Record<string, unknown>): AddressKey {
+  return {
+    ipv4_prefix_bits: (options["ipv4_prefix_bits"] as number | undefined) ?? IPV4_PREFIX_BITS,
+    ipv6_prefix_bits: (options["ipv6_prefix_bits"] as number | undefined) ?? IPV6_PREFIX_BITS,
+    port: options["port"] === true,
+  };
 }
 
 /**

@@ -88,6 +88,8 @@ interface Term {
   signal: Signal;
   is_low: boolean;
   stats: Stats;
+  /** What a node without data is taken for: the mean of the others. */
+  mean_goodness: number;
 }
 
 /** State of one upstream's scores in one worker: the history of its P95s. */
@@ -152,7 +154,7 @@ export function newScorer(parts: SignalPart[]): Scorer {
     const signal = SIGNALS[parts[i].name];
     const direction = parts[i].direction ?? signal.better;
     const stats: Stats = { sorted: [], size: 0, mean: 0, deviation: 0, historic_p95: -1 };
-    terms.push({ part: parts[i], signal, is_low: direction === "low", stats });
+    terms.push({ part: parts[i], signal, is_low: direction === "low", stats, mean_goodness: MIDDLE });
   }
   return { terms };
 }
@@ -200,8 +202,19 @@ function meanGoodness(term: Term): number {
 }
 
 /**
- * Scores a part of the candidates against all of them.
+ * Looks at what is usual among the candidates, signal by signal: first step, once a snapshot.
  * @param candidates node numbers, the first `count` are valid
+ */
+export function measureSignals(scorer: Scorer, pool: Pool, candidates: number[], count: number): void {
+  for (let i = 0; i < scorer.terms.length; i++) {
+    const term = scorer.terms[i];
+    sampleInto(term, pool, candidates, count);
+    term.mean_goodness = meanGoodness(term);
+  }
+}
+
+/**
+ * Scores a part of the candidates against what was measured. Second step.
  * @param from first position to score
  * @param to position after the last
  * @param scores by node number: 0..1, 1 = best
@@ -210,7 +223,6 @@ export function scoreNodes(
   scorer: Scorer,
   pool: Pool,
   candidates: number[],
-  count: number,
   from: number,
   to: number,
   scores: number[],
@@ -220,8 +232,7 @@ export function scoreNodes(
   for (let i = 0; i < scorer.terms.length; i++) {
     const term = scorer.terms[i];
     const weight = term.part.weight;
-    sampleInto(term, pool, candidates, count);
-    const mean = meanGoodness(term);
+    const mean = term.mean_goodness;
     for (let k = from; k < to; k++) {
       const node = candidates[k];
       const value = term.signal.read(pool, node);

@@ -9,10 +9,14 @@ export interface AliasTable {
   /** Entry k stays with item k when the draw inside the column is below threshold[k]. */
   threshold: number[];
   alias: number[];
+  /** For building: kept, because tables grow by copying. */
+  scaled: number[];
+  small: number[];
+  large: number[];
 }
 
 export function newAliasTable(): AliasTable {
-  return { n: 0, threshold: [], alias: [] };
+  return { n: 0, threshold: [], alias: [], scaled: [], small: [], large: [] };
 }
 
 /**
@@ -22,9 +26,7 @@ export function newAliasTable(): AliasTable {
 export function buildAliasTable(table: AliasTable, weights: number[], n: number): void {
   let total = 0;
   for (let k = 0; k < n; k++) total += weights[k];
-  const scaled: number[] = [];
-  const small: number[] = [];
-  const large: number[] = [];
+  const { scaled, small, large } = table;
   let smalls = 0;
   let larges = 0;
   for (let k = 0; k < n; k++) {

@@ -57,7 +57,7 @@ export function newPlacement(config: UpstreamConfig, pool: Pool, seed: number): 
     random: newRandom(seed + 1),
     is_local,
     // eslint-disable-next-line ax/hot-loops -- once per worker
-    others: { ...pool, candidates: [], candidate_count: 0 },
+    others: { ...pool, candidates: [], candidate_count: 0, candidate_of: [...pool.candidate_of] },
     others_state: undefined as never,
     local_share: 1,
     loads: newLoads(),

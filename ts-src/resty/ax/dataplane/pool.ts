@@ -26,6 +26,7 @@ function setNode(pool: Pool, node: number, config: UpstreamConfig): void {
   pool.max_conns[node] = given.max_conns;
   pool.capacity[node] = given.max_conns > 0 ? given.max_conns : config.max_concurrency_per_node;
   pool.price[node] = given.cost;
+  pool.candidate_of[node] = -1;
 }
 
 /** One worker's view of an upstream before its first snapshot: base weights, no load, nothing measured. */
@@ -55,6 +56,7 @@ export function newPool(config: UpstreamConfig): Pool {
     price: [],
     candidates: [],
     candidate_count: 0,
+    candidate_of: [],
     version: 0,
   };
   for (let node = 0; node < n; node++) setNode(pool, node, config);

@@ -7,7 +7,7 @@ import { measureLoads } from "../core/classes";
 import type { UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 import { newRandom } from "../core/random";
-import type { KeyReader } from "../core/request_key";
+import { addressKeyOf, type KeyReader } from "../core/request_key";
 import type { AddressKey, PickRequest } from "../core/strategy";
 import type { AnyStrategy } from "../core/strategies/registry";
 import { isUsable as isUsableState, type NodeState } from "../core/health/states";
@@ -15,6 +15,7 @@ import type { Snapshot } from "../core/wire";
 import { type Counters, newCounters } from "./counters";
 import { newPlacement, type Placement, splitByZone, updateShare } from "./placement";
 import { COLD_LATENCY_MS, newPool } from "./pool";
+import { prepareWhole } from "./prepare";
 import { newRequestRecord, type RequestRecord } from "./requests";
 
 /** One flush, one collector interval and an election, at their defaults. */
@@ -88,7 +89,7 @@ export function newUpstream(
     request: { now_ms: 0, tries: 0, key: 0 },
     placement: newPlacement(config, pool, seed),
     keys: strategy.uses_key === true ? keys : undefined,
-    address_key: strategy.addressKey?.(config.strategy_options),
+    address_key: strategy.by_address === true ? addressKeyOf(config.strategy_options) : undefined,
     keyless_total: 0,
     keyless_sent: 0,
     flights: [],
@@ -113,12 +114,18 @@ export function newUpstream(
     if (config.nodes[node].max_conns > 0) upstream.limited = true;
   }
   rebuildCandidates(upstream);
-  upstream.strategy_state = strategy.create(pool, config.strategy_options, newRandom(seed));
-  const placement = upstream.placement;
+  startStrategy(upstream, seed);
+  return upstream;
+}
+
+/** Makes the strategy's state, one for each view, ready for the first pick. */
+function startStrategy(upstream: Upstream, seed: number): void {
+  const { config, placement, strategy } = upstream;
+  upstream.strategy_state = strategy.create(upstream.pool, config.strategy_options, newRandom(seed));
   if (placement !== undefined && config.zone !== undefined) {
     placement.others_state = strategy.create(placement.others, config.strategy_options, newRandom(seed));
   }
-  return upstream;
+  prepareWhole(upstream, 0);
 }
 
 function newListHead(): RequestRecord {
@@ -159,9 +166,18 @@ export function rebuildCandidates(upstream: Upstream): void {
   if (count === 0) count = collect(upstream, true, true);
   pool.candidate_count = count;
   pool.version++;
-  if (upstream.placement === undefined) return;
-  splitByZone(upstream.placement, pool);
+  const placement = upstream.placement;
+  if (placement !== undefined) {
+    splitByZone(placement, pool);
+    markCandidates(placement.others);
+  }
+  markCandidates(pool);
   refreshPlacement(upstream);
+}
+
+function markCandidates(pool: Pool): void {
+  const { candidates, candidate_of, version } = pool;
+  for (let k = 0; k < pool.candidate_count; k++) candidate_of[candidates[k]] = version;
 }
 
 /** Brings up to date what zones and classes are decided by. Flush, and when candidates change. */

@@ -4,6 +4,7 @@ import { type AnyStrategy, strategies } from "../core/strategies/registry";
 import type { UpstreamConfig } from "../core/model";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
 import { setLongAside } from "../dataplane/in_flight";
+import { prepareAll } from "../dataplane/prepare";
 import { newRequestTable } from "../dataplane/requests";
 import { missingLog, sweep } from "../dataplane/sweep";
 import { newUpstream, refreshPlacement, releaseHolds, type Upstream } from "../dataplane/upstream";
@@ -15,7 +16,7 @@ import { logError } from "../nginx/log";
 import { processAlive, workerPid } from "../nginx/process";
 import { every, pause } from "../nginx/timer";
 import { type Faults, newFaults, sendFaults } from "../observe/faults";
-import { fault } from "./faults";
+import { fault, report } from "./faults";
 
 const SWEEP_EVERY_MS = 5000;
 
@@ -124,6 +125,10 @@ function receive(worker: Worker, now_ms: number): void {
   }
 }
 
+function prepare(worker: Worker, now_ms: number): void {
+  prepareAll(worker.upstreams, now_ms, report, pause);
+}
+
 function housekeep(worker: Worker, now_ms: number): void {
   sendFaults(worker.faults, worker.store, encode);
   if (now_ms - worker.swept_at_ms < SWEEP_EVERY_MS) return;
@@ -150,7 +155,7 @@ function onTimer(exiting: boolean): void {
   const worker = process.worker;
   if (worker === undefined) return;
   const now_ms = nowMs();
-  const steps = exiting ? [leave] : [send, receive, collect, housekeep];
+  const steps = exiting ? [leave] : [send, receive, prepare, collect, housekeep];
   for (const step of steps) {
     const [ok, err] = pcall(step, worker, now_ms);
     if (!ok) fault(step === collect ? "collector" : "flush", tostring(err), now_ms);
@@ -175,6 +180,9 @@ export function initWorker(): void {
   process.worker = worker;
   const [ok, err] = pcall(receive, worker, nowMs());
   if (!ok) fault("flush", tostring(err), nowMs());
+  // By what `receive` has brought; no pauses, because this worker serves nobody yet.
+  const [prepared_ok, failure] = pcall(prepareAll, worker.upstreams, nowMs(), report);
+  if (!prepared_ok) fault("flush", tostring(failure), nowMs());
   const refused = every(worker.config.flush_interval_ms, onTimer);
   if (refused !== undefined) fault("flush", `nginx refused the flush timer: ${refused}`, nowMs());
 }

@@ -2,10 +2,10 @@ local ____exports = {}
 local ____cost = require("resty.ax.core.cost")
 local cheapest = ____cost.cheapest
 local cost = ____cost.cost
-local ____weighted = require("resty.ax.core.weighted")
-local buildAliasTable = ____weighted.buildAliasTable
-local drawAlias = ____weighted.drawAlias
-local newAliasTable = ____weighted.newAliasTable
+local ____node_table = require("resty.ax.core.node_table")
+local drawNode = ____node_table.drawNode
+local fillNodeTable = ____node_table.fillNodeTable
+local newNodeTable = ____node_table.newNodeTable
 --- A node that fails is revisited this much less often at most: exploring it costs users' requests.
 local MAX_REVISIT_FACTOR = 30
 --- Parts of `revisit_ms` between two looks for overdue nodes: the look costs as much as a pick.
@@ -63,29 +63,17 @@ local function overdue(state, pool, candidates, count, best, dear, now_ms)
     end
     return node
 end
-local function rebuild(state, pool)
+--- The least cost among a few candidates drawn by weight: for pools too large to look at whole.
+-- 
+-- @returns -1 when all nodes of the table have gone out since the last flush
+local function sampled(state, pool, now_ms)
+    local node = -1
+    local least = math.huge
     do
         local k = 0
-        while k < pool.candidate_count do
-            state.weights[k + 1] = pool.weight[pool.candidates[k + 1] + 1]
-            k = k + 1
-        end
-    end
-    buildAliasTable(state.table, state.weights, pool.candidate_count)
-    state.version = pool.version
-end
---- The least cost among a few candidates drawn by weight: for pools too large to look at whole.
-local function sampled(state, pool, candidates, now_ms)
-    if state.version ~= pool.version then
-        rebuild(state, pool)
-    end
-    local node = candidates[drawAlias(state.table, state.random) + 1]
-    local least = cost(pool, node, now_ms)
-    do
-        local k = 1
         while k < state.sample do
-            local other = candidates[drawAlias(state.table, state.random) + 1]
-            local other_cost = cost(pool, other, now_ms)
+            local other = drawNode(state.nodes, pool, state.random)
+            local other_cost = other < 0 and math.huge or cost(pool, other, now_ms)
             if other_cost < least then
                 least = other_cost
                 node = other
@@ -102,13 +90,19 @@ local function pick(state, pool, candidates, count, request)
     end
     state.offset = offset
     local now_ms = request.now_ms
-    local best = count > state.scan_limit and candidates == pool.candidates and sampled(state, pool, candidates, now_ms) or cheapest(
-        pool,
-        candidates,
-        count,
-        offset,
-        now_ms
-    )
+    local best = -1
+    if count > state.scan_limit and candidates == pool.candidates then
+        best = sampled(state, pool, now_ms)
+    end
+    if best < 0 then
+        best = cheapest(
+            pool,
+            candidates,
+            count,
+            offset,
+            now_ms
+        )
+    end
     if request.tries > 0 then
         return best
     end
@@ -176,10 +170,15 @@ ____exports.adaptive = {
             offset = pool.n > 0 and random.state % pool.n or 0,
             since_revisit = 0,
             looked_at_ms = 0,
-            table = newAliasTable(),
-            weights = {},
-            version = -1
+            nodes = newNodeTable()
         }
+    end,
+    prepare = function(state, pool)
+        local is_stale = pool.candidate_count > state.scan_limit and state.nodes.version ~= pool.version
+        if is_stale then
+            fillNodeTable(state.nodes, pool, pool.weight)
+        end
+        return false
     end,
     pick = pick
 }

@@ -1,11 +1,11 @@
 local ____exports = {}
+local ____node_table = require("resty.ax.core.node_table")
+local closeNodeTable = ____node_table.closeNodeTable
+local drawNode = ____node_table.drawNode
+local newNodeTable = ____node_table.newNodeTable
 local ____random = require("resty.ax.core.random")
 local draw = ____random.draw
-local ____weighted = require("resty.ax.core.weighted")
-local buildAliasTable = ____weighted.buildAliasTable
-local drawAlias = ____weighted.drawAlias
-local newAliasTable = ____weighted.newAliasTable
---- How old the table may grow: a node that becomes faster gains its share within that.
+--- How old the table may grow before a flush builds a new one: within that, a node that becomes faster gains its share.
 local REBUILD_MS = 100
 --- No node falls under this share of the fastest one's traffic for being slow: it could never be seen to recover.
 local MIN_SHARE = 0.01
@@ -54,33 +54,40 @@ local function compare(state, pool)
 end
 local function rebuild(state, pool, now_ms)
     compare(state, pool)
+    local ____state_nodes_0 = state.nodes
+    local nodes = ____state_nodes_0.nodes
+    local weights = ____state_nodes_0.weights
     do
         local k = 0
         while k < pool.candidate_count do
-            state.weights[k + 1] = weightOf(state, pool, pool.candidates[k + 1])
-            state.built_ms[k + 1] = responseMs(state, pool, pool.candidates[k + 1])
+            local node = pool.candidates[k + 1]
+            nodes[k + 1] = node
+            weights[k + 1] = weightOf(state, pool, node)
+            state.built_ms[node + 1] = responseMs(state, pool, node)
             k = k + 1
         end
     end
-    buildAliasTable(state.table, state.weights, pool.candidate_count)
-    state.version = pool.version
+    closeNodeTable(state.nodes, pool.candidate_count, pool.version)
     state.built_at_ms = now_ms
 end
 --- Whether a drawn node keeps its draw: for sure unless it has become slower or failed since the table was built.
-local function keeps(state, pool, candidates, k)
-    local ratio = state.built_ms[k + 1] / responseMs(state, pool, candidates[k + 1])
+local function keeps(state, pool, node)
+    local ratio = state.built_ms[node + 1] / responseMs(state, pool, node)
     return ratio >= 1 or draw(state.random) < ratio ^ state.sharpness
 end
 --- Up to three draws by table; the last is taken as it is. No loop: of so few rounds LuaJIT makes no good trace.
-local function pickByTable(state, pool, candidates)
-    local k = drawAlias(state.table, state.random)
-    if not keeps(state, pool, candidates, k) then
-        k = drawAlias(state.table, state.random)
-        if not keeps(state, pool, candidates, k) then
-            k = drawAlias(state.table, state.random)
-        end
+-- 
+-- @returns -1 when the table has no candidate
+local function pickByTable(state, pool)
+    local node = drawNode(state.nodes, pool, state.random)
+    if node < 0 or keeps(state, pool, node) then
+        return node
     end
-    return candidates[k + 1]
+    node = drawNode(state.nodes, pool, state.random)
+    if node < 0 or keeps(state, pool, node) then
+        return node
+    end
+    return drawNode(state.nodes, pool, state.random)
 end
 local function pickFromList(state, pool, candidates, count)
     local total = 0
@@ -127,30 +134,38 @@ ____exports.fastest = {
         reason = "at 1 every node has as many requests in flight as the fastest; at 8 the fastest gets all and slows down"
     }},
     create = function(pool, options, random)
-        local state = {
+        local built_ms = {}
+        do
+            local node = 0
+            while node < pool.n do
+                built_ms[node + 1] = 0
+                node = node + 1
+            end
+        end
+        return {
             random = random,
             min_samples = options.min_samples,
             sharpness = options.sharpness,
-            table = newAliasTable(),
-            weights = {},
-            built_ms = {},
-            version = -1,
+            nodes = newNodeTable(),
+            built_ms = built_ms,
             built_at_ms = 0,
             typical_ms = 1,
             least_ms = 1
         }
-        if pool.candidate_count > 0 then
-            rebuild(state, pool, 0)
-        end
-        return state
     end,
-    pick = function(state, pool, candidates, count, request)
-        local stale = state.version ~= pool.version or request.now_ms - state.built_at_ms > REBUILD_MS
-        if stale then
-            rebuild(state, pool, request.now_ms)
+    prepare = function(state, pool, now_ms)
+        local is_stale = state.nodes.version ~= pool.version or now_ms - state.built_at_ms >= REBUILD_MS
+        if is_stale then
+            rebuild(state, pool, now_ms)
         end
+        return false
+    end,
+    pick = function(state, pool, candidates, count)
         if candidates == pool.candidates then
-            return pickByTable(state, pool, candidates)
+            local node = pickByTable(state, pool)
+            if node >= 0 then
+                return node
+            end
         end
         return pickFromList(state, pool, candidates, count)
     end

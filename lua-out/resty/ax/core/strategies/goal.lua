@@ -19,20 +19,21 @@ local keyPath = ____problems.keyPath
 local report = ____problems.report
 local ____goals = require("resty.ax.core.goals")
 local GOALS = ____goals.GOALS
+local ____node_table = require("resty.ax.core.node_table")
+local closeNodeTable = ____node_table.closeNodeTable
+local drawNode = ____node_table.drawNode
+local newNodeTable = ____node_table.newNodeTable
 local ____scoring = require("resty.ax.core.scoring")
+local measureSignals = ____scoring.measureSignals
 local newScorer = ____scoring.newScorer
 local NORMALISERS = ____scoring.NORMALISERS
 local scoreNodes = ____scoring.scoreNodes
 local SIGNALS = ____scoring.SIGNALS
-local ____weighted = require("resty.ax.core.weighted")
-local buildAliasTable = ____weighted.buildAliasTable
-local drawAlias = ____weighted.drawAlias
-local newAliasTable = ____weighted.newAliasTable
 --- No score falls under this: with all at 0 every node is alike, and a bad one is seen to recover.
 local MIN_SCORE = 0.02
---- Candidates scored per snapshot: of more, a part in turn, so that no worker is blocked for 2 ms.
-local SCORED_MAX = 1000
---- Score of a node that has not had its turn yet.
+--- Candidates scored in one slice: with three signals about half a millisecond.
+local SLICE = 1000
+--- Score of a node that has not been scored yet: it came back since the last flush.
 local UNSCORED = 0.5
 --- Costs told apart at most; of more, neighbours share a step.
 local GROUPS_MAX = 8
@@ -86,58 +87,75 @@ local function groupsByCost(pool)
     end
     return group_of
 end
---- Scores what is next in turn: all candidates, or of very many a part per snapshot.
-local function scoreNext(state, pool)
-    local count = pool.candidate_count
-    local from = state.cursor < count and state.cursor or 0
-    local to = math.min(count, from + SCORED_MAX)
-    scoreNodes(
-        state.scorer,
-        pool,
-        pool.candidates,
-        count,
-        from,
-        to,
-        state.scores
-    )
-    state.cursor = to < count and to or 0
-end
-local function rebuild(state, pool)
-    scoreNext(state, pool)
-    local groups = state.groups
+--- The least cost group among the candidates.
+local function cheapestGroup(state, pool)
+    local least = math.huge
     do
-        local g = 0
-        while g < #groups do
-            groups[g + 1].count = 0
-            g = g + 1
+        local k = 0
+        while k < pool.candidate_count do
+            least = math.min(least, state.group_of[pool.candidates[k + 1] + 1])
+            k = k + 1
         end
     end
+    return least
+end
+--- From scores to shares, and to the table of the cheapest nodes; dearer ones are scanned for.
+local function rebuild(state, pool)
+    local group = cheapestGroup(state, pool)
+    local ____state_cheapest_0 = state.cheapest
+    local nodes = ____state_cheapest_0.nodes
+    local weights = ____state_cheapest_0.weights
+    local count = 0
     do
         local k = 0
         while k < pool.candidate_count do
             local node = pool.candidates[k + 1]
-            local group = groups[state.group_of[node + 1] + 1]
             local success = pool.success[node + 1]
             local share = pool.static_weight[node + 1] * math.max(MIN_SCORE, state.scores[node + 1])
             state.share[node + 1] = share
-            group.nodes[group.count + 1] = node
-            group.weights[group.count + 1] = share * success * success * success
-            group.count = group.count + 1
+            if state.group_of[node + 1] == group then
+                nodes[count + 1] = node
+                weights[count + 1] = share * success * success * success
+                count = count + 1
+            end
             k = k + 1
         end
     end
-    state.first = 0
-    while groups[state.first + 1].count == 0 do
-        state.first = state.first + 1
-    end
-    local first = groups[state.first + 1]
-    buildAliasTable(first.table, first.weights, first.count)
-    state.version = pool.version
+    closeNodeTable(state.cheapest, count, state.scoring_version)
 end
---- Of two drawn by share, the one with less live load under the ceiling; -1 when both are over it.
-local function drawTwo(state, pool, group)
-    local first = group.nodes[drawAlias(group.table, state.random) + 1]
-    local second = group.nodes[drawAlias(group.table, state.random) + 1]
+--- Scores the next slice; after the last one, the new scores come into force.
+local function prepare(state, pool)
+    local count = pool.candidate_count
+    if state.cursor == 0 then
+        if state.cheapest.version == pool.version then
+            return false
+        end
+        state.scoring_version = pool.version
+        measureSignals(state.scorer, pool, pool.candidates, count)
+    end
+    local to = math.min(count, state.cursor + SLICE)
+    scoreNodes(
+        state.scorer,
+        pool,
+        pool.candidates,
+        state.cursor,
+        to,
+        state.scores
+    )
+    state.cursor = to < count and to or 0
+    if to < count then
+        return true
+    end
+    rebuild(state, pool)
+    return false
+end
+--- Of two drawn by share, the one with less live load under the ceiling; -1 when there is none.
+local function drawTwo(state, pool)
+    local first = drawNode(state.cheapest, pool, state.random)
+    local second = drawNode(state.cheapest, pool, state.random)
+    if first < 0 or second < 0 then
+        return -1
+    end
     if isOver(state, pool, first) then
         return isOver(state, pool, second) and -1 or second
     end
@@ -235,26 +253,13 @@ ____exports.goal = {
             random = random,
             scorer = newScorer(options.signals or preset.signals),
             ceiling = options.ceiling or preset.ceiling,
-            groups = {},
-            first = 0,
+            cheapest = newNodeTable(),
             scores = {},
             share = {},
             group_of = preset.by_cost and groupsByCost(pool) or ({}),
             cursor = 0,
-            version = -1
+            scoring_version = -1
         }
-        do
-            local g = 0
-            while g < (preset.by_cost and GROUPS_MAX or 1) do
-                state.groups[g + 1] = {
-                    nodes = {},
-                    weights = {},
-                    count = 0,
-                    table = newAliasTable()
-                }
-                g = g + 1
-            end
-        end
         do
             local node = 0
             while node < pool.n do
@@ -266,19 +271,14 @@ ____exports.goal = {
                 node = node + 1
             end
         end
-        if pool.candidate_count > 0 then
-            rebuild(state, pool)
-        end
         return state
     end,
+    prepare = prepare,
     pick = function(state, pool, candidates, count)
-        if state.version ~= pool.version then
-            rebuild(state, pool)
-        end
         if candidates ~= pool.candidates then
             return scan(state, pool, candidates, count)
         end
-        local node = drawTwo(state, pool, state.groups[state.first + 1])
+        local node = drawTwo(state, pool)
         return node >= 0 and node or scan(state, pool, candidates, count)
     end
 }

@@ -1,4 +1,7 @@
 local ____exports = {}
+local ____request_key = require("resty.ax.core.request_key")
+local IPV4_PREFIX_BITS = ____request_key.IPV4_PREFIX_BITS
+local IPV6_PREFIX_BITS = ____request_key.IPV6_PREFIX_BITS
 local ____ring_options = require("resty.ax.core.ring_options")
 local pointsPerNode = ____ring_options.pointsPerNode
 local ____ring_walk = require("resty.ax.core.ring_walk")
@@ -6,10 +9,6 @@ local admit = ____ring_walk.admit
 local clockwise = ____ring_walk.clockwise
 local locate = ____ring_walk.locate
 local newMembers = ____ring_walk.newMembers
---- nginx's ip_hash: neighbours share a node. A provider's customer keeps it over most changes of address.
-local IPV4_PREFIX_BITS = 24
---- What a site gets (RFC 6177): hosts change the lower half at will (RFC 8981).
-local IPV6_PREFIX_BITS = 64
 --- By the client's address: one client, one node, without a cookie. Addresses that share their first
 -- bits count as one client.
 -- 
@@ -19,6 +18,7 @@ local IPV6_PREFIX_BITS = 64
 ____exports.ipHash = {
     name = "ip_hash",
     uses_key = true,
+    by_address = true,
     options = {ipv4_prefix_bits = {
         kind = "number",
         integer = true,
@@ -36,9 +36,6 @@ ____exports.ipHash = {
         doc = "The same for IPv6. IPv4 addresses written as IPv6 (`::ffff:192.0.2.1`) count as IPv4.",
         reason = "hosts change the lower 64 bits at will, for privacy"
     }, port = {kind = "boolean", default = false, doc = "The client's port counts too: spreads the users behind one address over the nodes, " .. "but a user only keeps a node as long as the connection.", reason = "a session that outlives its connection is what ip_hash is chosen for"}, points_per_node = pointsPerNode},
-    addressKey = function(options)
-        return {ipv4_prefix_bits = options.ipv4_prefix_bits, ipv6_prefix_bits = options.ipv6_prefix_bits, port = options.port == true}
-    end,
     create = function(pool, options)
         return {members = newMembers(pool, options.points_per_node, true)}
     end,

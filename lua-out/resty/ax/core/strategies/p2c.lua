@@ -1,22 +1,12 @@
 local ____exports = {}
+local ____node_table = require("resty.ax.core.node_table")
+local drawNode = ____node_table.drawNode
+local fillNodeTable = ____node_table.fillNodeTable
+local newNodeTable = ____node_table.newNodeTable
 local ____weighted = require("resty.ax.core.weighted")
-local buildAliasTable = ____weighted.buildAliasTable
-local drawAlias = ____weighted.drawAlias
 local drawWeighted = ____weighted.drawWeighted
-local newAliasTable = ____weighted.newAliasTable
 --- Stands in for weight 0: such a node loses every comparison, yet can be compared.
 local MIN_WEIGHT = 1e-9
-local function rebuild(state, pool)
-    do
-        local k = 0
-        while k < pool.candidate_count do
-            state.weights[k + 1] = pool.static_weight[pool.candidates[k + 1] + 1]
-            k = k + 1
-        end
-    end
-    buildAliasTable(state.table, state.weights, pool.candidate_count)
-    state.version = pool.version
-end
 --- Peak EWMA × (in flight + 1), per weight; failures enter as in core/cost.ts, so that a fast failure is not fast.
 local function load(state, pool, node)
     local latency_ms = state.peak and pool.peak_latency_ms[node + 1] or pool.latency_ms[node + 1]
@@ -26,27 +16,26 @@ local function load(state, pool, node)
     local share = success * success * success * (weight > MIN_WEIGHT and weight or MIN_WEIGHT)
     return latency_ms * in_flight / share
 end
---- The two of a pool's own candidates, by table: constant time.
+--- One of the candidates other than the node, where there is one.
+local function neighbour(candidates, count, node)
+    return candidates[1] == node and candidates[count] or candidates[1]
+end
+--- The two of a pool's own candidates, by table: constant time. -1 when the table has none of them.
 local function pickByTable(state, pool, candidates, count)
-    if state.version ~= pool.version then
-        rebuild(state, pool)
+    local node = drawNode(state.nodes, pool, state.random)
+    if node < 0 or count < 2 then
+        return node
     end
-    local first = drawAlias(state.table, state.random)
-    if count < 2 then
-        return candidates[first + 1]
+    local other = drawNode(state.nodes, pool, state.random)
+    if other == node then
+        other = drawNode(state.nodes, pool, state.random)
     end
-    local second = drawAlias(state.table, state.random)
-    if second == first then
-        second = drawAlias(state.table, state.random)
+    if other == node then
+        other = drawNode(state.nodes, pool, state.random)
     end
-    if second == first then
-        second = drawAlias(state.table, state.random)
+    if other == node or other < 0 then
+        other = neighbour(candidates, count, node)
     end
-    if second == first then
-        second = first + 1 < count and first + 1 or 0
-    end
-    local node = candidates[first + 1]
-    local other = candidates[second + 1]
     return load(state, pool, other) < load(state, pool, node) and other or node
 end
 --- The same for a list used once: there is no table of it.
@@ -74,22 +63,25 @@ ____exports.p2c = {
         doc = "Which latency is compared: `peak` rises at once with a slow answer and falls over 10 s, `mean` moves evenly.",
         reason = "a node that stalls is left at its first slow answer, as in Finagle"
     }},
-    create = function(pool, options, random)
-        local state = {
+    create = function(_pool, options, random)
+        return {
             random = random,
             peak = options.latency == "peak",
-            table = newAliasTable(),
-            weights = {},
-            version = -1
+            nodes = newNodeTable()
         }
-        if pool.candidate_count > 0 then
-            rebuild(state, pool)
+    end,
+    prepare = function(state, pool)
+        if state.nodes.version ~= pool.version then
+            fillNodeTable(state.nodes, pool, pool.static_weight)
         end
-        return state
+        return false
     end,
     pick = function(state, pool, candidates, count)
         if candidates == pool.candidates then
-            return pickByTable(state, pool, candidates, count)
+            local node = pickByTable(state, pool, candidates, count)
+            if node >= 0 then
+                return node
+            end
         end
         return pickFromList(state, pool, candidates, count)
     end

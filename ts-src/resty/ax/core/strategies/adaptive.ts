@@ -1,8 +1,8 @@
 import { cheapest, cost } from "../cost";
+import { drawNode, fillNodeTable, newNodeTable, type NodeTable } from "../node_table";
 import type { Pool } from "../pool";
 import type { Random } from "../random";
 import type { PickRequest, Strategy } from "../strategy";
-import { type AliasTable, buildAliasTable, drawAlias, newAliasTable } from "../weighted";
 
 interface State {
   random: Random;
@@ -16,9 +16,8 @@ interface State {
   since_revisit: number;
   /** When overdue nodes were last looked for, monotonic ms. */
   looked_at_ms: number;
-  table: AliasTable;
-  weights: number[];
-  version: number;
+  /** For pools above `scan_limit`. */
+  nodes: NodeTable;
 }
 
 /** A node that fails is revisited this much less often at most: exploring it costs users' requests. */
@@ -87,20 +86,16 @@ function overdue(
   return node;
 }
 
-function rebuild(state: State, pool: Pool): void {
-  for (let k = 0; k < pool.candidate_count; k++) state.weights[k] = pool.weight[pool.candidates[k]];
-  buildAliasTable(state.table, state.weights, pool.candidate_count);
-  state.version = pool.version;
-}
-
-/** The least cost among a few candidates drawn by weight: for pools too large to look at whole. */
-function sampled(state: State, pool: Pool, candidates: number[], now_ms: number): number {
-  if (state.version !== pool.version) rebuild(state, pool);
-  let node = candidates[drawAlias(state.table, state.random)];
-  let least = cost(pool, node, now_ms);
-  for (let k = 1; k < state.sample; k++) {
-    const other = candidates[drawAlias(state.table, state.random)];
-    const other_cost = cost(pool, other, now_ms);
+/**
+ * The least cost among a few candidates drawn by weight: for pools too large to look at whole.
+ * @returns -1 when all nodes of the table have gone out since the last flush
+ */
+function sampled(state: State, pool: Pool, now_ms: number): number {
+  let node = -1;
+  let least = Infinity;
+  for (let k = 0; k < state.sample; k++) {
+    const other = drawNode(state.nodes, pool, state.random);
+    const other_cost = other < 0 ? Infinity : cost(pool, other, now_ms);
     if (other_cost < least) {
       least = other_cost;
       node = other;
@@ -114,10 +109,9 @@ function pick(state: State, pool: Pool, candidates: number[], count: number, req
   if (offset >= count) offset = 0;
   state.offset = offset;
   const now_ms = request.now_ms;
-  const best =
-    count > state.scan_limit && candidates === pool.candidates
-      ? sampled(state, pool, candidates, now_ms)
-      : cheapest(pool, candidates, count, offset, now_ms);
+  let best = -1;
+  if (count > state.scan_limit && candidates === pool.candidates) best = sampled(state, pool, now_ms);
+  if (best < 0) best = cheapest(pool, candidates, count, offset, now_ms);
   // Exploring is for first tries: a retry has waited long enough.
   if (request.tries > 0) return best;
   state.since_revisit++;
@@ -182,10 +176,13 @@ export const adaptive: Strategy<State> = {
       offset: pool.n > 0 ? random.state % pool.n : 0,
       since_revisit: 0,
       looked_at_ms: 0,
-      table: newAliasTable(),
-      weights: [],
-      version: -1,
+      nodes: newNodeTable(),
     };
+  },
+  prepare(state, pool) {
+    const is_stale = pool.candidate_count > state.scan_limit && state.nodes.version !== pool.version;
+    if (is_stale) fillNodeTable(state.nodes, pool, pool.weight);
+    return false;
   },
   pick,
 };

@@ -1,25 +1,23 @@
+import { closeNodeTable, drawNode, newNodeTable, type NodeTable } from "../node_table";
 import type { Pool } from "../pool";
 import { draw, type Random } from "../random";
 import type { Strategy } from "../strategy";
-import { type AliasTable, buildAliasTable, drawAlias, newAliasTable } from "../weighted";
 
 interface State {
   random: Random;
   min_samples: number;
   sharpness: number;
-  table: AliasTable;
-  /** By position among the pool's candidates: weight and response time that the table was built from. */
-  weights: number[];
+  nodes: NodeTable;
+  /** By node: the response time that the table was built from. */
   built_ms: number[];
-  /** Pool version and time the table was built for. */
-  version: number;
+  /** When the table was built, monotonic ms. */
   built_at_ms: number;
   /** Mean of the believed latencies, and least response time, at that moment. */
   typical_ms: number;
   least_ms: number;
 }
 
-/** How old the table may grow: a node that becomes faster gains its share within that. */
+/** How old the table may grow before a flush builds a new one: within that, a node that becomes faster gains its share. */
 const REBUILD_MS = 100;
 
 /** No node falls under this share of the fastest one's traffic for being slow: it could never be seen to recover. */
@@ -63,29 +61,33 @@ function compare(state: State, pool: Pool): void {
 
 function rebuild(state: State, pool: Pool, now_ms: number): void {
   compare(state, pool);
+  const { nodes, weights } = state.nodes;
   for (let k = 0; k < pool.candidate_count; k++) {
-    state.weights[k] = weightOf(state, pool, pool.candidates[k]);
-    state.built_ms[k] = responseMs(state, pool, pool.candidates[k]);
+    const node = pool.candidates[k];
+    nodes[k] = node;
+    weights[k] = weightOf(state, pool, node);
+    state.built_ms[node] = responseMs(state, pool, node);
   }
-  buildAliasTable(state.table, state.weights, pool.candidate_count);
-  state.version = pool.version;
+  closeNodeTable(state.nodes, pool.candidate_count, pool.version);
   state.built_at_ms = now_ms;
 }
 
 /** Whether a drawn node keeps its draw: for sure unless it has become slower or failed since the table was built. */
-function keeps(state: State, pool: Pool, candidates: number[], k: number): boolean {
-  const ratio = state.built_ms[k] / responseMs(state, pool, candidates[k]);
+function keeps(state: State, pool: Pool, node: number): boolean {
+  const ratio = state.built_ms[node] / responseMs(state, pool, node);
   return ratio >= 1 || draw(state.random) < ratio ** state.sharpness;
 }
 
-/** Up to three draws by table; the last is taken as it is. No loop: of so few rounds LuaJIT makes no good trace. */
-function pickByTable(state: State, pool: Pool, candidates: number[]): number {
-  let k = drawAlias(state.table, state.random);
-  if (!keeps(state, pool, candidates, k)) {
-    k = drawAlias(state.table, state.random);
-    if (!keeps(state, pool, candidates, k)) k = drawAlias(state.table, state.random);
-  }
-  return candidates[k];
+/**
+ * Up to three draws by table; the last is taken as it is. No loop: of so few rounds LuaJIT makes no good trace.
+ * @returns -1 when the table has no candidate
+ */
+function pickByTable(state: State, pool: Pool): number {
+  let node = drawNode(state.nodes, pool, state.random);
+  if (node < 0 || keeps(state, pool, node)) return node;
+  node = drawNode(state.nodes, pool, state.random);
+  if (node < 0 || keeps(state, pool, node)) return node;
+  return drawNode(state.nodes, pool, state.random);
 }
 
 function pickFromList(state: State, pool: Pool, candidates: number[], count: number): number {
@@ -127,25 +129,29 @@ export const fastest: Strategy<State> = {
     },
   },
   create(pool, options, random) {
-    const state: State = {
+    const built_ms: number[] = [];
+    for (let node = 0; node < pool.n; node++) built_ms[node] = 0;
+    return {
       random,
       min_samples: options["min_samples"] as number,
       sharpness: options["sharpness"] as number,
-      table: newAliasTable(),
-      weights: [],
-      built_ms: [],
-      version: -1,
+      nodes: newNodeTable(),
+      built_ms,
       built_at_ms: 0,
       typical_ms: 1,
       least_ms: 1,
     };
-    if (pool.candidate_count > 0) rebuild(state, pool, 0);
-    return state;
   },
-  pick(state, pool, candidates, count, request) {
-    const stale = state.version !== pool.version || request.now_ms - state.built_at_ms > REBUILD_MS;
-    if (stale) rebuild(state, pool, request.now_ms);
-    if (candidates === pool.candidates) return pickByTable(state, pool, candidates);
+  prepare(state, pool, now_ms) {
+    const is_stale = state.nodes.version !== pool.version || now_ms - state.built_at_ms >= REBUILD_MS;
+    if (is_stale) rebuild(state, pool, now_ms);
+    return false;
+  },
+  pick(state, pool, candidates, count) {
+    if (candidates === pool.candidates) {
+      const node = pickByTable(state, pool);
+      if (node >= 0) return node;
+    }
     return pickFromList(state, pool, candidates, count);
   },
 };

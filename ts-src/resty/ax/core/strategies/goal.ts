@@ -3,43 +3,33 @@ import { keyPath, type Problems, report } from "../config/problems";
 import { GOALS } from "../goals";
 import type { Pool } from "../pool";
 import type { Random } from "../random";
-import { newScorer, NORMALISERS, type Scorer, scoreNodes, type SignalPart, SIGNALS } from "../scoring";
+import { closeNodeTable, drawNode, newNodeTable, type NodeTable } from "../node_table";
+import { measureSignals, newScorer, NORMALISERS, type Scorer, scoreNodes, type SignalPart, SIGNALS } from "../scoring";
 import type { Strategy } from "../strategy";
-import { type AliasTable, buildAliasTable, drawAlias, newAliasTable } from "../weighted";
-
-/** Nodes that are drawn from together: all, or those of about the same cost. */
-interface Group {
-  /** The first `count` are valid. */
-  nodes: number[];
-  weights: number[];
-  count: number;
-  table: AliasTable;
-}
 
 interface State {
   random: Random;
   scorer: Scorer;
   ceiling: number;
-  /** Cheapest first. */
-  groups: Group[];
-  /** The cheapest group that has candidates. */
-  first: number;
+  /** The candidates of the least cost: all of them, but for the goal `cost`. */
+  cheapest: NodeTable;
   /** By node: score, weight × score, and group. */
   scores: number[];
   share: number[];
   group_of: number[];
-  /** Position of the candidate to score next. */
+  /** Position of the candidate to score next; 0 = between two snapshots. */
   cursor: number;
-  version: number;
+  /** Version of the pool that is being scored. */
+  scoring_version: number;
 }
 
 /** No score falls under this: with all at 0 every node is alike, and a bad one is seen to recover. */
 const MIN_SCORE = 0.02;
 
-/** Candidates scored per snapshot: of more, a part in turn, so that no worker is blocked for 2 ms. */
-const SCORED_MAX = 1000;
+/** Candidates scored in one slice: with three signals about half a millisecond. */
+const SLICE = 1000;
 
-/** Score of a node that has not had its turn yet. */
+/** Score of a node that has not been scored yet: it came back since the last flush. */
 const UNSCORED = 0.5;
 
 /** Costs told apart at most; of more, neighbours share a step. */
@@ -78,41 +68,53 @@ function groupsByCost(pool: Pool): number[] {
   return group_of;
 }
 
-/** Scores what is next in turn: all candidates, or of very many a part per snapshot. */
-function scoreNext(state: State, pool: Pool): void {
-  const count = pool.candidate_count;
-  const from = state.cursor < count ? state.cursor : 0;
-  const to = Math.min(count, from + SCORED_MAX);
-  scoreNodes(state.scorer, pool, pool.candidates, count, from, to, state.scores);
-  state.cursor = to < count ? to : 0;
+/** The least cost group among the candidates. */
+function cheapestGroup(state: State, pool: Pool): number {
+  let least = Infinity;
+  for (let k = 0; k < pool.candidate_count; k++) least = Math.min(least, state.group_of[pool.candidates[k]]);
+  return least;
 }
 
+/** From scores to shares, and to the table of the cheapest nodes; dearer ones are scanned for. */
 function rebuild(state: State, pool: Pool): void {
-  scoreNext(state, pool);
-  const groups = state.groups;
-  for (let g = 0; g < groups.length; g++) groups[g].count = 0;
+  const group = cheapestGroup(state, pool);
+  const { nodes, weights } = state.cheapest;
+  let count = 0;
   for (let k = 0; k < pool.candidate_count; k++) {
     const node = pool.candidates[k];
-    const group = groups[state.group_of[node]];
     const success = pool.success[node];
     const share = pool.static_weight[node] * Math.max(MIN_SCORE, state.scores[node]);
     state.share[node] = share;
-    group.nodes[group.count] = node;
-    group.weights[group.count] = share * success * success * success;
-    group.count++;
+    if (state.group_of[node] === group) {
+      nodes[count] = node;
+      weights[count] = share * success * success * success;
+      count++;
+    }
   }
-  state.first = 0;
-  while (groups[state.first].count === 0) state.first++;
-  // The others are for what is over the ceiling, which is scanned for.
-  const first = groups[state.first];
-  buildAliasTable(first.table, first.weights, first.count);
-  state.version = pool.version;
+  closeNodeTable(state.cheapest, count, state.scoring_version);
 }
 
-/** Of two drawn by share, the one with less live load under the ceiling; -1 when both are over it. */
-function drawTwo(state: State, pool: Pool, group: Group): number {
-  const first = group.nodes[drawAlias(group.table, state.random)];
-  const second = group.nodes[drawAlias(group.table, state.random)];
+/** Scores the next slice; after the last one, the new scores come into force. */
+function prepare(state: State, pool: Pool): boolean {
+  const count = pool.candidate_count;
+  if (state.cursor === 0) {
+    if (state.cheapest.version === pool.version) return false;
+    state.scoring_version = pool.version;
+    measureSignals(state.scorer, pool, pool.candidates, count);
+  }
+  const to = Math.min(count, state.cursor + SLICE);
+  scoreNodes(state.scorer, pool, pool.candidates, state.cursor, to, state.scores);
+  state.cursor = to < count ? to : 0;
+  if (to < count) return true;
+  rebuild(state, pool);
+  return false;
+}
+
+/** Of two drawn by share, the one with less live load under the ceiling; -1 when there is none. */
+function drawTwo(state: State, pool: Pool): number {
+  const first = drawNode(state.cheapest, pool, state.random);
+  const second = drawNode(state.cheapest, pool, state.random);
+  if (first < 0 || second < 0) return -1;
   if (isOver(state, pool, first)) return isOver(state, pool, second) ? -1 : second;
   if (isOver(state, pool, second)) return first;
   return liveLoad(state, pool, second) < liveLoad(state, pool, first) ? second : first;
@@ -197,29 +199,24 @@ export const goal: Strategy<State> = {
       random,
       scorer: newScorer((options["signals"] as SignalPart[] | undefined) ?? preset.signals),
       ceiling: (options["ceiling"] as number | undefined) ?? preset.ceiling,
-      groups: [],
-      first: 0,
+      cheapest: newNodeTable(),
       scores: [],
       share: [],
       group_of: preset.by_cost ? groupsByCost(pool) : [],
       cursor: 0,
-      version: -1,
+      scoring_version: -1,
     };
-    for (let g = 0; g < (preset.by_cost ? GROUPS_MAX : 1); g++) {
-      state.groups[g] = { nodes: [], weights: [], count: 0, table: newAliasTable() };
-    }
     for (let node = 0; node < pool.n; node++) {
       state.scores[node] = UNSCORED;
       state.share[node] = pool.static_weight[node];
       if (!preset.by_cost) state.group_of[node] = 0;
     }
-    if (pool.candidate_count > 0) rebuild(state, pool);
     return state;
   },
+  prepare,
   pick(state, pool, candidates, count) {
-    if (state.version !== pool.version) rebuild(state, pool);
     if (candidates !== pool.candidates) return scan(state, pool, candidates, count);
-    const node = drawTwo(state, pool, state.groups[state.first]);
+    const node = drawTwo(state, pool);
     return node >= 0 ? node : scan(state, pool, candidates, count);
   },
 };

@@ -1,3 +1,4 @@
+import { IPV4_PREFIX_BITS, IPV6_PREFIX_BITS } from "../request_key";
 import { pointsPerNode } from "../ring_options";
 import { admit, clockwise, locate, type Members, newMembers } from "../ring_walk";
 import type { Strategy } from "../strategy";
@@ -5,12 +6,6 @@ import type { Strategy } from "../strategy";
 interface State {
   members: Members;
 }
-
-/** nginx's ip_hash: neighbours share a node. A provider's customer keeps it over most changes of address. */
-const IPV4_PREFIX_BITS = 24;
-
-/** What a site gets (RFC 6177): hosts change the lower half at will (RFC 8981). */
-const IPV6_PREFIX_BITS = 64;
 
 /**
  * By the client's address: one client, one node, without a cookie. Addresses that share their first
@@ -23,6 +18,7 @@ const IPV6_PREFIX_BITS = 64;
 export const ipHash: Strategy<State> = {
   name: "ip_hash",
   uses_key: true,
+  by_address: true,
   options: {
     ipv4_prefix_bits: {
       kind: "number",
@@ -51,13 +47,6 @@ export const ipHash: Strategy<State> = {
       reason: "a session that outlives its connection is what ip_hash is chosen for",
     },
     points_per_node: pointsPerNode,
-  },
-  addressKey(options) {
-    return {
-      ipv4_prefix_bits: options["ipv4_prefix_bits"] as number,
-      ipv6_prefix_bits: options["ipv6_prefix_bits"] as number,
-      port: options["port"] === true,
-    };
   },
   create(pool, options) {
     return { members: newMembers(pool, options["points_per_node"] as number, true) };

@@ -1,26 +1,18 @@
+import { drawNode, fillNodeTable, newNodeTable, type NodeTable } from "../node_table";
 import type { Pool } from "../pool";
 import type { Strategy } from "../strategy";
 import type { Random } from "../random";
-import { type AliasTable, buildAliasTable, drawAlias, drawWeighted, newAliasTable } from "../weighted";
+import { drawWeighted } from "../weighted";
 
 interface State {
   random: Random;
   /** Latencies compared: the pool's peaks, or its means. */
   peak: boolean;
-  table: AliasTable;
-  weights: number[];
-  /** Pool version the table was built for. */
-  version: number;
+  nodes: NodeTable;
 }
 
 /** Stands in for weight 0: such a node loses every comparison, yet can be compared. */
 const MIN_WEIGHT = 1e-9;
-
-function rebuild(state: State, pool: Pool): void {
-  for (let k = 0; k < pool.candidate_count; k++) state.weights[k] = pool.static_weight[pool.candidates[k]];
-  buildAliasTable(state.table, state.weights, pool.candidate_count);
-  state.version = pool.version;
-}
 
 /** Peak EWMA × (in flight + 1), per weight; failures enter as in core/cost.ts, so that a fast failure is not fast. */
 function load(state: State, pool: Pool, node: number): number {
@@ -32,18 +24,20 @@ function load(state: State, pool: Pool, node: number): number {
   return (latency_ms * in_flight) / share;
 }
 
-/** The two of a pool's own candidates, by table: constant time. */
+/** One of the candidates other than the node, where there is one. */
+function neighbour(candidates: number[], count: number, node: number): number {
+  return candidates[0] === node ? candidates[count - 1] : candidates[0];
+}
+
+/** The two of a pool's own candidates, by table: constant time. -1 when the table has none of them. */
 function pickByTable(state: State, pool: Pool, candidates: number[], count: number): number {
-  if (state.version !== pool.version) rebuild(state, pool);
-  const first = drawAlias(state.table, state.random);
-  if (count < 2) return candidates[first];
-  let second = drawAlias(state.table, state.random);
-  if (second === first) second = drawAlias(state.table, state.random);
-  if (second === first) second = drawAlias(state.table, state.random);
-  // One heavy node among light ones: its neighbour will do. "Until different" has no bound.
-  if (second === first) second = first + 1 < count ? first + 1 : 0;
-  const node = candidates[first];
-  const other = candidates[second];
+  const node = drawNode(state.nodes, pool, state.random);
+  if (node < 0 || count < 2) return node;
+  let other = drawNode(state.nodes, pool, state.random);
+  if (other === node) other = drawNode(state.nodes, pool, state.random);
+  if (other === node) other = drawNode(state.nodes, pool, state.random);
+  // One heavy node among light ones: any other will do. "Until different" has no bound.
+  if (other === node || other < 0) other = neighbour(candidates, count, node);
   return load(state, pool, other) < load(state, pool, node) ? other : node;
 }
 
@@ -75,19 +69,18 @@ export const p2c: Strategy<State> = {
       reason: "a node that stalls is left at its first slow answer, as in Finagle",
     },
   },
-  create(pool, options, random) {
-    const state: State = {
-      random,
-      peak: options["latency"] === "peak",
-      table: newAliasTable(),
-      weights: [],
-      version: -1,
-    };
-    if (pool.candidate_count > 0) rebuild(state, pool);
-    return state;
+  create(_pool, options, random) {
+    return { random, peak: options["latency"] === "peak", nodes: newNodeTable() };
+  },
+  prepare(state, pool) {
+    if (state.nodes.version !== pool.version) fillNodeTable(state.nodes, pool, pool.static_weight);
+    return false;
   },
   pick(state, pool, candidates, count) {
-    if (candidates === pool.candidates) return pickByTable(state, pool, candidates, count);
+    if (candidates === pool.candidates) {
+      const node = pickByTable(state, pool, candidates, count);
+      if (node >= 0) return node;
+    }
     return pickFromList(state, pool, candidates, count);
   },
 };

@@ -11,4 +11,4 @@ export { freePort } from "./ports";
 export { cpuSeconds, isAlive, machineCpuSeconds } from "./proc";
 export { NginxStartError } from "./server";
 export { pause, waitFor } from "./wait";
-export { type LoadResult, runWrk, type WrkOptions } from "./wrk";
+export { type LoadResult, QUANTILES, runWrk, type WrkOptions } from "./wrk";

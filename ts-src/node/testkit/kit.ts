@@ -12,6 +12,8 @@ export interface Kit {
   backend(options?: BackendOptions): Promise<Backend>;
   backends(count: number, options?: BackendOptions): Promise<Backend[]>;
   gateway(options: GatewayOptions): Promise<Gateway>;
+  /** Stops `part`, which was started by other means, together with the rest. */
+  keep<T extends { stop(): Promise<void> }>(part: T): T;
   /**
    * Stops everything, in the opposite order of starting. Logs go, unless `failed`: then they stay,
    * and their directory is printed on stderr.
@@ -43,6 +45,7 @@ export function newKit(label: string, { keep_when_interrupted = true }: KitOptio
   };
   return {
     dir,
+    keep,
     backend: async (options) => keep(await startBackend({ ...options, parent_dir: dir })),
     backends: async (count, options) => (await startBackends(count, { ...options, parent_dir: dir })).map(keep),
     gateway: async (options) => keep(await startGateway({ ...options, parent_dir: dir })),

@@ -2,7 +2,7 @@ import { Agent } from "node:http";
 import { setImmediate as yieldToEvents } from "node:timers/promises";
 import { http } from "./http";
 import { pause } from "./wait";
-import type { LoadResult } from "./wrk";
+import { type LoadResult, QUANTILES } from "./wrk";
 
 export interface OpenLoopOptions {
   url: string;
@@ -14,7 +14,9 @@ export interface OpenLoopOptions {
   timeout_ms?: number;
   headers?: Record<string, string>;
   /** Sees every answer: status, headers, text. */
-  onAnswer?: (answer: { status: number; headers: Record<string, unknown>; text: string }) => void;
+  onAnswer?: (answer: { status: number; headers: Record<string, unknown>; text: string }, number: number) => void;
+  /** Path and query of a request, by its number from 0 on, after `url`; nothing by default. */
+  pathOf?: (number: number) => string;
 }
 
 export interface OpenLoopResult extends LoadResult {
@@ -39,14 +41,20 @@ function errorKind(error: unknown): "timeout" | "connect" | "read" {
   return code === "ECONNREFUSED" ? "connect" : "read";
 }
 
-async function sendOne(options: OpenLoopOptions, agent: Agent, due_ms: number, tally: Tally): Promise<void> {
+async function sendOne(
+  options: OpenLoopOptions,
+  agent: Agent,
+  number: number,
+  due_ms: number,
+  tally: Tally,
+): Promise<void> {
   try {
     const { headers, timeout_ms = 5000 } = options;
-    const answer = await http(options.url, { agent, headers, timeout_ms });
+    const answer = await http(options.url + (options.pathOf?.(number) ?? ""), { agent, headers, timeout_ms });
     tally.latencies_ms.push(performance.now() - due_ms);
     tally.by_status[answer.status] = (tally.by_status[answer.status] ?? 0) + 1;
     if (answer.status >= 400) tally.errors.status++;
-    options.onAnswer?.(answer);
+    options.onAnswer?.(answer, number);
   } catch (error) {
     tally.errors[errorKind(error)]++;
   }
@@ -69,6 +77,7 @@ function summarise(tally: Tally, elapsed_ms: number, worst_lag_ms: number): Open
     p99_ms: percentile(sorted, 0.99),
     p999_ms: percentile(sorted, 0.999),
     max_ms: sorted.at(-1) ?? 0,
+    quantiles_ms: QUANTILES.map((share) => percentile(sorted, share)),
     errors: tally.errors,
     worst_lag_ms,
     by_status: tally.by_status,
@@ -95,7 +104,7 @@ export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopRes
       continue;
     }
     worst_lag_ms = Math.max(worst_lag_ms, now_ms - due_ms);
-    pending.push(sendOne(options, agent, due_ms, tally));
+    pending.push(sendOne(options, agent, pending.length, due_ms, tally));
     // When it is late it must still read answers, or it would only get later.
     if (pending.length % YIELD_EVERY === 0) await yieldToEvents();
   }

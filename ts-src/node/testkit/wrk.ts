@@ -28,9 +28,17 @@ export interface LoadResult {
   p99_ms: number;
   p999_ms: number;
   max_ms: number;
+  /** Latencies at QUANTILES. */
+  quantiles_ms: number[];
   /** status: answers ≥ 400. connect, read, write, timeout: no answer. */
   errors: { status: number; connect: number; read: number; write: number; timeout: number };
 }
+
+/** Shares of the requests, 0..1, at which results give the latency: dense where the tail is. */
+export const QUANTILES = [
+  ...Array.from({ length: 19 }, (_, k) => (k + 1) / 20),
+  ...[0.96, 0.97, 0.98, 0.985, 0.99, 0.9925, 0.995, 0.9975, 0.999, 0.9995, 0.9999],
+];
 
 const REPORT = "load result: ";
 
@@ -40,12 +48,14 @@ function done(summary, latency)
   local errors = summary.errors
   local function ms(us) return us / 1000 end
   local function percentile(p) return ms(latency:percentile(p)) end
+  local quantiles = {}
+  for k, share in ipairs({ ${QUANTILES.join(", ")} }) do quantiles[k] = percentile(100 * share) end
   io.write(string.format(
     '${REPORT}{"requests":%d,"rps":%.3f,"mean_ms":%.3f,"p50_ms":%.3f,"p90_ms":%.3f,"p99_ms":%.3f,"p999_ms":%.3f,' ..
-    '"max_ms":%.3f,"errors":{"status":%d,"connect":%d,"read":%d,"write":%d,"timeout":%d}}\\n',
+    '"max_ms":%.3f,"errors":{"status":%d,"connect":%d,"read":%d,"write":%d,"timeout":%d},"quantiles_ms":[%s]}\\n',
     summary.requests, summary.requests / (summary.duration / 1e6), ms(latency.mean),
     percentile(50), percentile(90), percentile(99), percentile(99.9), ms(latency.max),
-    errors.status, errors.connect, errors.read, errors.write, errors.timeout))
+    errors.status, errors.connect, errors.read, errors.write, errors.timeout, table.concat(quantiles, ",")))
 end
 `;
 

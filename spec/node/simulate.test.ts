@@ -2,11 +2,13 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import pc from "picocolors";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Result } from "../../ts-src/sim/job";
 import { htmlReport } from "../../ts-src/node/sim/report";
 import { jobOf, loadScenario, parseScenario, ScenarioError, scenarioNames } from "../../ts-src/node/sim/scenario";
 import { spread, summarise } from "../../ts-src/node/sim/summary";
+import { summaryTable } from "../../ts-src/node/sim/table";
 
 const REPO = resolve(import.meta.dirname, "../..");
 const dir = mkdtempSync(join(tmpdir(), "ax-simulate-"));
@@ -17,6 +19,7 @@ const player = { strategy: "adaptive", strategy_options: {} };
 
 function result(strategy: string, seed: number, p99_ms: number): Result {
   const series = {
+    step_ms: 1000,
     p50_ms: [1, 2],
     p99_ms: [3, 4],
     errors: [0, 0],
@@ -35,6 +38,9 @@ function result(strategy: string, seed: number, p99_ms: number): Result {
     requests: 1,
     ...figures,
     ...rates,
+    hit_share: -1,
+    hot_key_nodes: -1,
+    classes: [],
     shares: [1],
     faults: [],
     series,
@@ -78,12 +84,51 @@ describe("a scenario file", () => {
       }
       throw new Error("accepted");
     };
-    expect(bad(MINIMAL.replace("rho", "rh"))).toMatch(/mine:[^]*"rh"[^]*load/);
-    expect(bad(MINIMAL.replace("0.5", "0.5, rate_per_s: 5"))).toMatch(/rho or rate_per_s/);
-    expect(bad(MINIMAL.replace("count: 2", "slots: 0"))).toMatch(/nodes\[0\]\.slots/);
+    expect(bad(MINIMAL.replace("rho", "rh"))).toMatch(
+      /mine:\n {2}load\.rh: unknown key "rh"; allowed are rho, .*; did you mean "rho"\?/,
+    );
+    expect(bad(MINIMAL.replace("0.5", "0.5, rate_per_s: 5"))).toMatch(
+      /load: is .*; give one of rho, rate_per_s, clients/,
+    );
+    expect(bad(MINIMAL.replace("0.5", "fast"))).toMatch(/load\.rho: is "fast"; .*expected number/);
+    expect(bad(MINIMAL.replace("count: 2", "slots: 0"))).toMatch(/nodes\[0\]\.slots: is 0; .*>=1/);
+    expect(bad(MINIMAL.replace("count: 2", "speeds: 2"))).toMatch(/nodes\[0\]\.speeds: .*did you mean "speed"\?/);
+    expect(bad(`${MINIMAL}service: { distribution: lognorm }`)).toMatch(
+      /service\.distribution: is "lognorm"; allowed are fixed, .*pareto; did you mean "lognormal"\?/,
+    );
+    expect(bad(`${MINIMAL}classes: [{ name: vip, share: 0.5 }]`)).toMatch(/classes: .*the shares must add up to 1/);
+    expect(bad(`${MINIMAL}targets: [{ figure: p99_ms }]`)).toMatch(/targets\[0\]: .*give at_most or at_least/);
+    expect(bad(`${MINIMAL}durations_s: 3`)).toMatch(/did you mean "duration_s"/);
+    expect(bad("nodes: [{}]")).toMatch(/description: is nothing; [^]*load: is nothing/);
+    expect(bad("")).toMatch(/mine:\n {2}the file: is null/);
     expect(bad(MINIMAL.replace("{ count: 2 }", "{ joins_at_s: 5 }, { count: 1 }"))).toMatch(/order of joins_at_s/);
     expect(bad("a: [")).toMatch(/^mine: /);
     expect(() => loadScenario("hommogeneous")).toThrow(/no scenario "hommogeneous"; there are .*homogeneous/);
+  });
+});
+
+describe("a scenario's own comparison", () => {
+  it("judges a target only for the lines it is meant for, and knows the first line's P99", () => {
+    const text = `${MINIMAL}targets: [{ figure: p99_vs_first, at_most: 1.1, for: [b] }]`;
+    const lines = ["a", "b", "shared_queue"].map((name) => ({ name, is_bound: name === "shared_queue" }));
+    const runs = [10, 12, 8].map((p99_ms) => result("adaptive", 1, p99_ms));
+    const [a, b] = summarise(parseScenario("x", text), lines, runs).rows;
+    expect(a.verdicts).toEqual([]);
+    expect(b.p99_vs_first.median).toBeCloseTo(1.2);
+    expect(b.verdicts[0].met).toBe(false);
+  });
+
+  it("shows hits, hot keys and classes where there are any, else not", () => {
+    const lines = [{ name: "shared_queue", is_bound: true }];
+    const classes = [{ name: "vip", requests: 1, p50_ms: 1.5, p99_ms: 9, error_share: 0 }];
+    const text = (given: Partial<Result>): string =>
+      summaryTable(
+        summarise(parseScenario("x", MINIMAL), lines, [{ ...result("shared_queue", 1, 8), ...given }]),
+        pc.createColors(false),
+      );
+    expect(text({})).not.toMatch(/hits|hot key|vip/);
+    expect(text({ hit_share: 0.5, hot_key_nodes: 3, classes })).toMatch(/hits %.*hot key nodes.*vip P50\/P99 ms/);
+    expect(text({ hit_share: 0.5, classes })).toMatch(/50\.0.*1\.5 \/ 9\.0/);
   });
 });
 

@@ -9,6 +9,16 @@ function M.node(id, given)
   return node
 end
 
+--- How long requests take.
+function M.service(given)
+  local service = { distribution = "exponential", mean_ms = 20, cv = 1, heavy_share = 0.05, heavy_factor = 20 }
+  service.alpha, service.spread = 1.5, 1000
+  for key, value in pairs(given) do
+    service[key] = value
+  end
+  return service
+end
+
 --- What happens to a node.
 function M.event(given)
   local event = { from_s = 0, for_s = 0, every_s = 0, speed = 1, mode = "up", error_share = 0 }
@@ -39,7 +49,12 @@ function M.job(given)
     rho = 0.7,
     rate_per_s = 0,
     steps = {},
-    service = { distribution = "exponential", mean_ms = 20, cv = 1, heavy_share = 0.05, heavy_factor = 20 },
+    service = M.service({}),
+    clients = 0,
+    think_ms = 0,
+    classes = {},
+    streams = { share = 0, mean_s = 10 },
+    step_ms = 1000,
     network_ms = 0.5,
     timeout_ms = 2000,
     error_ms = 0.1,

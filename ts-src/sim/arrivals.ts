@@ -11,6 +11,17 @@ function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - draw(random))) * Math.cos(2 * Math.PI * draw(random));
 }
 
+/**
+ * Bounded Pareto: heavy tails as measured for web objects (Crovella & Bestavros 1997), by inversion.
+ * The shortest work is such that the mean is 1.
+ */
+function boundedPareto(alpha: number, spread: number, u: number): number {
+  const tail = spread ** -alpha;
+  const mean =
+    alpha === 1 ? Math.log(spread) / (1 - tail) : (alpha * (1 - spread ** (1 - alpha))) / ((alpha - 1) * (1 - tail));
+  return (1 - u * (1 - tail)) ** (-1 / alpha) / mean;
+}
+
 /** How much work a request is, ms at a node of speed 1. */
 export function drawDemand(service: Service, random: Random): number {
   const { distribution, mean_ms } = service;
@@ -24,6 +35,7 @@ export function drawDemand(service: Service, random: Random): number {
     const factor = draw(random) < service.heavy_share ? service.heavy_factor : 1;
     return exponential(random, light_ms * factor);
   }
+  if (distribution === "pareto") return mean_ms * boundedPareto(service.alpha, service.spread, draw(random));
   return exponential(random, mean_ms);
 }
 

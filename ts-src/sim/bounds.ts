@@ -5,10 +5,11 @@
  *   that must choose on arrival can do better, but for luck: it is what perfect knowledge of the future would give
  *   when all slots are alike. With slots of different speeds it is a heuristic (Lin & Kumar 1984: the best policy
  *   sometimes lets a slow slot idle), so a policy may come out slightly under it.
- * - oracle: chooses on arrival, knows every node's present speed and load over all gateways.
+ * - oracle: chooses on arrival, knows every node's present speed, cache, and load over all gateways.
  * - random_split: every node alike, knows nothing.
  */
 import { draw, newRandom } from "../resty/ax/core/random";
+import { holds } from "./cache";
 import { append, pushEvent } from "./events";
 import type { Bound } from "./job";
 import { send, startWaiting } from "./node";
@@ -37,8 +38,15 @@ function pickRandom(sim: Simulation, u: number): number {
   return 0;
 }
 
+/** Work of a request at a node relative to that of a hit. */
+function relativeWork(sim: Simulation, node: SimNode, request: SimRequest): number {
+  const spec = sim.job.cache;
+  if (node.cache === undefined || spec === undefined || holds(node.cache, request.key)) return 1;
+  return spec.miss_factor;
+}
+
 /** Least expected time to the end of mean work: the wait for a slot and the work, at the node's present speed. */
-function pickOracle(sim: Simulation, u: number): number {
+function pickOracle(sim: Simulation, u: number, request: SimRequest): number {
   const n = sim.nodes.length;
   let best = -1;
   let least = Infinity;
@@ -49,7 +57,7 @@ function pickOracle(sim: Simulation, u: number): number {
       const { timeline, spec } = node;
       const speed = Math.max(PAUSED_SPEED, timeline.speed[timeline.at]) * (1 - timeline.error_share[timeline.at]);
       const waiting = Math.max(0, node.in_flight - spec.slots + 1) / spec.slots;
-      const time = (1 + waiting) / speed;
+      const time = (relativeWork(sim, node, request) + waiting) / speed;
       if (time < least) {
         least = time;
         best = node.number;
@@ -111,7 +119,7 @@ export function newBound(sim: Simulation, bound: Bound, seed: number): Router {
   function forward(now: Simulation, request: SimRequest): void {
     let node = -1;
     if (bound === "random_split") node = pickRandom(now, draw(random));
-    else if (bound === "oracle") node = pickOracle(now, draw(random));
+    else if (bound === "oracle") node = pickOracle(now, draw(random), request);
     if (node < 0 && bound !== "shared_queue") now.observer.ended(request, false, now.now_ms);
     else send(now, request, node);
   }

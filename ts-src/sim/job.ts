@@ -8,13 +8,51 @@ export type Bound = "shared_queue" | "random_split" | "oracle";
 
 /** How long a request is worked on at a node of speed 1. */
 export interface Service {
-  distribution: "fixed" | "exponential" | "lognormal" | "bimodal";
+  distribution: "fixed" | "exponential" | "lognormal" | "bimodal" | "pareto";
   mean_ms: number;
   /** lognormal: standard deviation ÷ mean. */
   cv: number;
   /** bimodal: two exponentials; this share of the requests takes `heavy_factor` times as long as the others. */
   heavy_share: number;
   heavy_factor: number;
+  /** pareto: exponent, and the longest work ÷ the shortest. */
+  alpha: number;
+  spread: number;
+}
+
+/** The keys of requests, and where they come from. */
+export interface Keys {
+  kind: "zipf" | "uniform";
+  count: number;
+  /** zipf: the k-th key comes 1 ÷ k^exponent times as often as the first. */
+  exponent: number;
+  /** Share of the requests that have one more key, the hot one. */
+  hot_share: number;
+  /** Share of the keys whose requests come from one address, behind a carrier's NAT. */
+  nat_share: number;
+  /** All others get another address so often; 0 = never. */
+  roam_every_s: number;
+}
+
+/** What nodes remember of keys: a hit takes the work of `service`, a miss `miss_factor` times as much. */
+export interface CacheSpec {
+  /** Keys that fit into a node's cache; the one not used for longest goes. */
+  entries: number;
+  miss_factor: number;
+}
+
+/** A class of requests, by the name that the request carries. */
+export interface RequestClass {
+  name: string;
+  share: number;
+  /** Multiplies the work. */
+  work: number;
+}
+
+/** Requests whose answer goes on long after its first byte. */
+export interface Streams {
+  share: number;
+  mean_s: number;
 }
 
 /**
@@ -69,6 +107,10 @@ export interface Job {
   rho: number;
   rate_per_s: number;
   steps: LoadStep[];
+  /** Above 0: so many clients instead of arrivals at a rate, each with one request at a time. */
+  clients: number;
+  /** Between a client's answer and its next request, ms. */
+  think_ms: number;
   service: Service;
   network_ms: number;
   timeout_ms: number;
@@ -76,12 +118,19 @@ export interface Job {
   error_ms: number;
   retry: { error: boolean; timeout: boolean; http_500: boolean };
   nodes: NodeSpec[];
+  keys?: Keys;
+  cache?: CacheSpec;
+  classes: RequestClass[];
+  streams: Streams;
+  /** Length of a step of the series, ms. */
+  step_ms: number;
   /** Options of the upstream, as in the library's configuration. */
   upstream: Record<string, unknown>;
 }
 
-/** One value a second, from the start; a node's values under its number. */
+/** One value a step, from the start; a node's values under its number. */
 export interface Series {
+  step_ms: number;
   p50_ms: number[];
   p99_ms: number[];
   errors: number[];
@@ -90,6 +139,15 @@ export interface Series {
   tries: number[][];
   /** Weights in one worker by node; empty for bounds. */
   weights: number[][];
+}
+
+/** What the requests of one class met with. */
+export interface ClassResult {
+  name: string;
+  requests: number;
+  p50_ms: number;
+  p99_ms: number;
+  error_share: number;
 }
 
 /** Figures are of requests that began after the warm-up. */
@@ -117,6 +175,11 @@ export interface Result {
   peak_to_mean: number;
   /** Share of all tries by node. */
   shares: number[];
+  /** Share of the answered requests that found their key in the node's cache; -1 without caches. */
+  hit_share: number;
+  /** Nodes that got at least 1 % of the hot key's tries; -1 without a hot key. */
+  hot_key_nodes: number;
+  classes: ClassResult[];
   /** What the collector, the exchange or a pick complained of. */
   faults: string[];
   series: Series;

@@ -1,16 +1,23 @@
-import type { Job, Result, Series } from "./job";
-import type { Observer } from "./simulation";
+import type { Job } from "./job";
+import { HOT_KEY } from "./keys";
+import type { Observer, SimRequest } from "./simulation";
 
 /** Nodes shown over time; with more, a chart says nothing. */
 const SERIES_NODES_MAX = 32;
 
-/** What happened to the requests that arrived in one second. */
-interface Second {
+/** What happened to the requests that arrived in one step of the series. */
+export interface Step {
   latencies: number[];
   errors: number;
   /** By node. */
   tries: number[];
   weights: number[];
+}
+
+/** The requests of one class. */
+export interface ClassMeasure {
+  latencies: number[];
+  failed: number;
 }
 
 /** Everything counted in a run. */
@@ -26,7 +33,12 @@ export interface Measure {
   node_tries: number[];
   /** Answered within the measured time. */
   answered_in_time: number;
-  seconds: Second[];
+  hits: number;
+  /** Tries of the hot key, by node. */
+  hot_tries: number[];
+  classes: ClassMeasure[];
+  step_ms: number;
+  steps: Step[];
   /** Nodes in the series. */
   shown: number;
 }
@@ -49,17 +61,36 @@ export function newMeasure(job: Job): Measure {
     tries: 0,
     node_tries: zeros(n),
     answered_in_time: 0,
-    seconds: [],
+    hits: 0,
+    hot_tries: zeros(n),
+    classes: job.classes.map(() => ({ latencies: [], failed: 0 })),
+    step_ms: job.step_ms,
+    steps: [],
     shown: n <= SERIES_NODES_MAX ? n : 0,
   };
 }
 
-function secondAt(measure: Measure, at_ms: number): Second {
-  const at = Math.floor(at_ms / 1000);
-  while (measure.seconds.length <= at) {
-    measure.seconds.push({ latencies: [], errors: 0, tries: zeros(measure.shown), weights: [] });
+/** @returns the step that holds a time */
+export function stepAt(measure: Measure, at_ms: number): Step {
+  const at = Math.floor(at_ms / measure.step_ms);
+  while (measure.steps.length <= at) {
+    measure.steps.push({ latencies: [], errors: 0, tries: zeros(measure.shown), weights: [] });
   }
-  return measure.seconds[at];
+  return measure.steps[at];
+}
+
+/** A request that counts has ended. */
+function count(measure: Measure, request: SimRequest, ok: boolean, latency_ms: number): void {
+  const of_class = request.class_at >= 0 ? measure.classes[request.class_at] : undefined;
+  measure.requests++;
+  if (!ok) {
+    measure.failed++;
+    if (of_class !== undefined) of_class.failed++;
+    return;
+  }
+  measure.latencies.push(latency_ms);
+  if (request.was_hit) measure.hits++;
+  of_class?.latencies.push(latency_ms);
 }
 
 /** @returns what the simulation tells of its requests */
@@ -70,99 +101,31 @@ export function observe(measure: Measure, job: Job): Observer {
     sent(attempt) {
       const node = attempt.node;
       if (node < 0) return;
-      if (node < measure.shown) secondAt(measure, attempt.sent_ms).tries[node]++;
+      if (node < measure.shown) stepAt(measure, attempt.sent_ms).tries[node]++;
       if (attempt.sent_ms < warmup_ms) return;
       measure.tries++;
       measure.node_tries[node]++;
+      if (attempt.request.key === HOT_KEY) measure.hot_tries[node]++;
     },
     ended(request, ok, now_ms) {
       measure.ended++;
-      const latency_ms = now_ms - request.born_ms;
-      const second = secondAt(measure, request.born_ms);
-      if (ok) second.latencies.push(latency_ms);
-      else second.errors++;
-      if (ok && now_ms >= warmup_ms && now_ms < end_ms) measure.answered_in_time++;
+      // Of a stream, its first byte.
+      const answered_ms = ok && request.answered_ms >= 0 ? request.answered_ms : now_ms;
+      const latency_ms = answered_ms - request.born_ms;
+      const step = stepAt(measure, request.born_ms);
+      if (ok) step.latencies.push(latency_ms);
+      else step.errors++;
+      if (ok && answered_ms >= warmup_ms && answered_ms < end_ms) measure.answered_in_time++;
       if (request.born_ms < warmup_ms) return;
-      measure.requests++;
-      if (!ok) {
-        measure.failed++;
-        return;
-      }
-      measure.latencies.push(latency_ms);
-      measure.wait_sum_ms += latency_ms - request.demand_ms - 2 * job.network_ms;
+      count(measure, request, ok, latency_ms);
+      if (ok) measure.wait_sum_ms += latency_ms - request.demand_ms - 2 * job.network_ms;
     },
   };
 }
 
-/** Notes the weights in force, once a second. */
+/** Notes the weights in force, once a step. */
 export function noteWeights(measure: Measure, at_ms: number, weights: number[]): void {
   const copy: number[] = [];
   for (let k = 0; k < Math.min(weights.length, measure.shown); k++) copy[k] = weights[k];
-  secondAt(measure, at_ms).weights = copy;
-}
-
-/** Nearest rank. @param sorted ascending @returns 0 when there is nothing */
-function quantile(sorted: number[], q: number): number {
-  if (sorted.length === 0) return 0;
-  return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)];
-}
-
-function round(value: number, digits: number): number {
-  const scale = 10 ** digits;
-  return Math.floor(value * scale + 0.5) / scale;
-}
-
-function seriesOf(measure: Measure, seconds: number): Series {
-  const series: Series = { p50_ms: [], p99_ms: [], errors: [], requests: [], tries: [], weights: [] };
-  for (let node = 0; node < measure.shown; node++) {
-    series.tries[node] = [];
-    series.weights[node] = [];
-  }
-  for (let at = 0; at < seconds; at++) {
-    const { latencies, errors, tries, weights } = secondAt(measure, at * 1000);
-    table.sort(latencies);
-    series.p50_ms.push(round(quantile(latencies, 0.5), 2));
-    series.p99_ms.push(round(quantile(latencies, 0.99), 2));
-    series.errors.push(errors);
-    series.requests.push(latencies.length + errors);
-    for (let node = 0; node < measure.shown; node++) {
-      series.tries[node].push(tries[node]);
-      series.weights[node].push(weights.length > node ? weights[node] : 0);
-    }
-  }
-  return series;
-}
-
-/** @param capacity_per_s requests a second that the nodes can serve */
-export function resultOf(measure: Measure, job: Job, capacity_per_s: number, faults: string[]): Result {
-  const latencies = measure.latencies;
-  table.sort(latencies);
-  let sum_ms = 0;
-  for (const latency_ms of latencies) sum_ms += latency_ms;
-  const answered = Math.max(1, latencies.length);
-  const tries = Math.max(1, measure.tries);
-  let peak = 0;
-  for (const count of measure.node_tries) peak = Math.max(peak, count);
-  return {
-    name: job.name,
-    seed: job.seed,
-    strategy: job.bound ?? job.strategy,
-    begun: measure.begun,
-    ended: measure.ended,
-    requests: measure.requests,
-    rate_per_s: round(measure.requests / job.duration_s, 1),
-    capacity_per_s: round(capacity_per_s, 1),
-    p50_ms: round(quantile(latencies, 0.5), 3),
-    p99_ms: round(quantile(latencies, 0.99), 3),
-    p999_ms: round(quantile(latencies, 0.999), 3),
-    mean_ms: round(sum_ms / answered, 4),
-    mean_wait_ms: round(measure.wait_sum_ms / answered, 4),
-    error_share: round(measure.failed / Math.max(1, measure.requests), 7),
-    goodput_per_s: round(measure.answered_in_time / job.duration_s, 1),
-    tries_per_request: round(measure.tries / Math.max(1, measure.requests), 5),
-    peak_to_mean: round((peak * measure.node_tries.length) / tries, 4),
-    shares: measure.node_tries.map((count) => round(count / tries, 5)),
-    faults,
-    series: seriesOf(measure, job.warmup_s + job.duration_s),
-  };
+  stepAt(measure, at_ms).weights = copy;
 }

@@ -1,11 +1,24 @@
 import { draw } from "../resty/ax/core/random";
+import { newCache, useCache } from "./cache";
 import { append, headMs, newLine, pushEvent, take } from "./events";
-import type { NodeSpec } from "./job";
+import type { CacheSpec, NodeSpec } from "./job";
 import { Ending, Kind, type SimNode, type SimRequest, type Simulation, type Try } from "./simulation";
 import { advance, newTimeline, workEnds } from "./timeline";
 
-export function newNode(number: number, spec: NodeSpec, end_ms: number): SimNode {
-  return { number, spec, timeline: newTimeline(spec, end_ms), busy: 0, in_flight: 0, waiting: newLine() };
+/**
+ * @param end_ms nothing happens to the node later
+ * @param cache what it remembers of keys
+ */
+export function newNode(number: number, spec: NodeSpec, end_ms: number, cache?: CacheSpec): SimNode {
+  return {
+    number,
+    spec,
+    timeline: newTimeline(spec, end_ms),
+    busy: 0,
+    in_flight: 0,
+    waiting: newLine(),
+    cache: cache === undefined ? undefined : newCache(cache.entries),
+  };
 }
 
 /** Sends a request to a node. */
@@ -33,8 +46,16 @@ function answer(sim: Simulation, attempt: Try, ending: Ending): void {
   append(sim.inbound, sim.now_ms + sim.job.network_ms, attempt);
 }
 
+/** Work of a request at this node, ms at speed 1. One queue for all is a bound: it always hits. */
+function workOf(sim: Simulation, node: SimNode, request: SimRequest): number {
+  const spec = sim.job.cache;
+  if (node.cache === undefined || spec === undefined) return request.demand_ms;
+  request.was_hit = sim.shared_queue || useCache(node.cache, request.key);
+  return request.was_hit ? request.demand_ms : request.demand_ms * spec.miss_factor;
+}
+
 function start(sim: Simulation, node: SimNode, attempt: Try): void {
-  const [ends_ms, broken] = workEnds(node.timeline, sim.now_ms, attempt.request.demand_ms);
+  const [ends_ms, broken] = workEnds(node.timeline, sim.now_ms, workOf(sim, node, attempt.request));
   attempt.in_slot = true;
   attempt.ending = broken ? Ending.Refused : Ending.Ok;
   node.busy++;

@@ -1,5 +1,6 @@
 import type { Random } from "../resty/ax/core/random";
 import type { RequestRecord } from "../resty/ax/dataplane/requests";
+import type { NodeCache } from "./cache";
 import type { EventHeap, Line } from "./events";
 import type { Job, NodeSpec } from "./job";
 import type { Timeline } from "./timeline";
@@ -25,9 +26,22 @@ export const enum Kind {
 /** One request, from its arrival at a gateway to its answer. */
 export interface SimRequest {
   id: number;
+  /** Who sends it in a closed loop; -1 in an open one. */
+  client: number;
   born_ms: number;
-  /** Work at speed 1, ms. */
+  /** Work at speed 1, ms; with a cache, when it hits. */
   demand_ms: number;
+  /** Number of its class in the job; -1 = none. */
+  class_at: number;
+  /** For so long after its first byte the answer goes on, in no slot. */
+  stream_ms: number;
+  key: number;
+  /** The client's, 4 bytes. */
+  address: string;
+  /** When the first byte of the answer came; -1 = not yet. */
+  answered_ms: number;
+  /** The last try found its key in the node's cache. */
+  was_hit: boolean;
   /** The router's: which of its workers has it. */
   worker: unknown;
   record: RequestRecord | undefined;
@@ -59,6 +73,7 @@ export interface SimNode {
   in_flight: number;
   /** Its own, or the one that all nodes share (bound "shared_queue"). */
   waiting: Line<Try>;
+  cache: NodeCache | undefined;
 }
 
 /** Runs when its time has come. */

@@ -8,8 +8,8 @@ const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 
 const colour = (k: number): string => PALETTE[k % PALETTE.length];
 
-function chart(parent: Element, title: string, labels: string[], lines: number[][]): void {
-  const seconds = lines[0].map((_, at) => at);
+function chart(parent: Element, title: string, step_ms: number, labels: string[], lines: number[][]): void {
+  const seconds = lines[0].map((_, at) => (at * step_ms) / 1000);
   const series = labels.map((label, k) => ({
     label,
     stroke: colour(k),
@@ -40,21 +40,17 @@ for (const scenario of report.scenarios) {
   const place = document.getElementById(`charts-${scenario.name}`);
   if (place === null) continue;
   const names = scenario.runs.map((run) => run.player);
+  const step_ms = scenario.runs[0].series.step_ms;
   for (const figure of ["p50_ms", "p99_ms"] as const) {
-    const title = `${figure === "p50_ms" ? "P50" : "P99"} latency of each second, ms`;
-    chart(
-      place,
-      title,
-      names,
-      scenario.runs.map((run) => run.series[figure]),
-    );
+    const lines = scenario.runs.map((run) => run.series[figure]);
+    chart(place, `${figure === "p50_ms" ? "P50" : "P99"} latency, ms`, step_ms, names, lines);
   }
   for (const run of scenario.runs) {
     if (run.series.tries.length === 0) continue;
     const nodes = run.series.tries.map((_, k) => `n${k + 1}`);
-    chart(place, `${run.player}: share of requests by node`, nodes, sharesOf(run));
+    chart(place, `${run.player}: share of requests by node`, step_ms, nodes, sharesOf(run));
     if (run.series.weights.some((node) => node.some((weight) => weight > 0))) {
-      chart(place, `${run.player}: weights in one worker`, nodes, run.series.weights);
+      chart(place, `${run.player}: weights in one worker`, step_ms, nodes, run.series.weights);
     }
   }
 }

@@ -45,6 +45,7 @@ export function runJob(job: Job): Promise<Result> {
 function readResult(text: string): Result {
   const result = JSON.parse(text) as Result;
   if (!Array.isArray(result.faults)) result.faults = [];
+  if (!Array.isArray(result.classes)) result.classes = [];
   if (!Array.isArray(result.series.tries)) result.series.tries = [];
   if (!Array.isArray(result.series.weights)) result.series.weights = [];
   return result;

@@ -1,87 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
-import { z } from "zod";
 import type { Job, NodeSpec } from "../../sim/job";
 import { ROOT } from "../testkit/workdir";
+import { problemLines } from "./scenario_problems";
+import { type Scenario, scenarioSchema } from "./scenario_schema";
 
 /** Scenario files that come with the library; docs/simulator.md describes the format. */
 export const SCENARIO_DIR = join(ROOT, "scenarios");
-
-const positive = z.number().positive();
-const share = z.number().min(0).max(1);
-
-const eventSchema = z.strictObject({
-  from_s: z.number().min(0).default(0),
-  for_s: z.number().min(0).default(0),
-  every_s: z.number().min(0).default(0),
-  speed: z.number().min(0).max(100).default(1),
-  mode: z.enum(["up", "down", "hang", "black_hole"]).default("up"),
-  error_share: share.default(0),
-});
-
-const groupSchema = z.strictObject({
-  count: z.number().int().min(1).max(10000).default(1),
-  slots: z.number().int().min(1).max(10000).default(8),
-  speed: positive.max(100).default(1),
-  weight: z.number().min(0).max(65535).default(1),
-  max_conns: z.number().int().min(0).default(0),
-  joins_at_s: z.number().min(0).default(0),
-  /** Events of the group's k-th node come k times as much later. */
-  stagger_s: z.number().min(0).default(0),
-  events: z.array(eventSchema).default([]),
-});
-
-const loadSchema = z
-  .strictObject({
-    rho: positive.max(10).optional(),
-    rate_per_s: positive.optional(),
-    steps: z.array(z.strictObject({ at_s: z.number().min(0), factor: z.number().min(0) })).default([]),
-  })
-  .refine((load) => (load.rho === undefined) !== (load.rate_per_s === undefined), "give rho or rate_per_s");
-
-const serviceSchema = z.strictObject({
-  distribution: z.enum(["fixed", "exponential", "lognormal", "bimodal"]).default("exponential"),
-  mean_ms: positive.default(20),
-  cv: positive.default(1),
-  heavy_share: share.default(0.05),
-  heavy_factor: positive.default(20),
-});
-
-const retrySchema = z.strictObject({
-  error: z.boolean().default(true),
-  timeout: z.boolean().default(true),
-  http_500: z.boolean().default(false),
-});
-
-/** Figures that a target can be set for. */
-const FIGURES = ["p99_distance", "p99_ms", "p999_ms", "error_share", "goodput_share", "peak_to_mean"] as const;
-
-const targetSchema = z.strictObject({
-  figure: z.enum(FIGURES),
-  at_most: z.number().optional(),
-  at_least: z.number().optional(),
-});
-
-const scenarioSchema = z.strictObject({
-  description: z.string(),
-  duration_s: z.number().int().min(1).max(36000).default(20),
-  warmup_s: z.number().int().min(0).max(3600).default(8),
-  gateways: z.number().int().min(1).max(100).default(4),
-  workers: z.number().int().min(1).max(64).default(1),
-  load: loadSchema,
-  service: serviceSchema.prefault({}),
-  network_ms: z.number().min(0).default(0.5),
-  timeout_ms: positive.default(2000),
-  error_ms: positive.default(0.1),
-  retry: retrySchema.prefault({}),
-  nodes: z.array(groupSchema).min(1),
-  upstream: z.record(z.string(), z.unknown()).default({}),
-  targets: z.array(targetSchema).default([]),
-});
-
-export type Target = z.infer<typeof targetSchema>;
-export type Scenario = z.infer<typeof scenarioSchema> & { name: string };
 
 /** What is wrong with a scenario file, ready to print. */
 export class ScenarioError extends Error {}
@@ -95,7 +21,10 @@ export function parseScenario(name: string, text: string): Scenario {
     throw new ScenarioError(`${name}: ${(error as Error).message}`);
   }
   const parsed = scenarioSchema.safeParse(raw);
-  if (!parsed.success) throw new ScenarioError(`${name}:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) {
+    const lines = problemLines(scenarioSchema, raw, parsed.error);
+    throw new ScenarioError(`${name}:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+  }
   const joins = parsed.data.nodes.map((group) => group.joins_at_s);
   if (joins.some((at_s, k) => k > 0 && at_s < joins[k - 1])) {
     throw new ScenarioError(`${name}: nodes: groups must stand in the order of joins_at_s`);
@@ -138,19 +67,25 @@ function nodesOf(scenario: Scenario): NodeSpec[] {
   return nodes;
 }
 
+/** Length of a step of the series: fine enough to see a minute's run, coarse enough for percentiles. */
+const STEP_MS = 1000;
+
+/** Who plays: a strategy with its options, or a bound. */
+export type Player = Pick<Job, "strategy" | "strategy_options" | "bound">;
+
 /** What one run is told. */
-export function jobOf(
-  scenario: Scenario,
-  player: Pick<Job, "strategy" | "strategy_options" | "bound">,
-  seed: number,
-): Job {
+export function jobOf(scenario: Scenario, player: Player, seed: number, step_ms = STEP_MS): Job {
   const { name, duration_s, warmup_s, gateways, workers, service, network_ms, timeout_ms, error_ms, retry } = scenario;
+  const { keys, cache, classes, streams, load } = scenario;
   return {
     name,
     ...{ duration_s, warmup_s, gateways, workers, service, network_ms, timeout_ms, error_ms, retry },
-    rho: scenario.load.rho ?? 0,
-    rate_per_s: scenario.load.rate_per_s ?? 0,
-    steps: scenario.load.steps,
+    ...{ keys, cache, classes, streams, step_ms },
+    rho: load.rho ?? 0,
+    rate_per_s: load.rate_per_s ?? 0,
+    steps: load.steps,
+    clients: load.clients ?? 0,
+    think_ms: load.think_ms,
     nodes: nodesOf(scenario),
     upstream: scenario.upstream,
     ...player,

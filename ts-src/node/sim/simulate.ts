@@ -11,7 +11,8 @@ import { colours } from "../demo/table";
 import { ROOT } from "../testkit/workdir";
 import { htmlReport, type Report } from "./report";
 import { runJobs } from "./run";
-import { jobOf, loadScenario, type Scenario, ScenarioError, scenarioNames } from "./scenario";
+import { jobOf, loadScenario, ScenarioError, scenarioNames } from "./scenario";
+import type { Contender, Scenario } from "./scenario_schema";
 import { type Summary, summarise } from "./summary";
 import { summaryTable } from "./table";
 
@@ -22,7 +23,7 @@ const watched = process.stdout.isTTY && (process.env["CI"] ?? "") === "";
 
 interface Options {
   scenario: string[];
-  strategy: string[];
+  strategy?: string[];
   seeds: number;
   jobs: number;
   options: Record<string, unknown>;
@@ -32,9 +33,14 @@ interface Options {
   html: string;
 }
 
-interface Player {
+/** Compared where a scenario does not say itself what it is for. */
+const STRATEGIES = ["adaptive", "least_conn", "round_robin"];
+
+/** A line of the table. */
+interface Entry {
   name: string;
   is_bound: boolean;
+  contender: Contender;
 }
 
 function list(text: string): string[] {
@@ -57,20 +63,33 @@ function object(text: string): Record<string, unknown> {
   }
 }
 
-function jobsOf(scenario: Scenario, players: Player[], options: Options): Job[] {
-  const given = {
-    ...scenario,
-    duration_s: options.duration ?? scenario.duration_s,
-    upstream: { ...scenario.upstream, ...options.upstream },
-  };
-  return players.flatMap(({ name, is_bound }) =>
-    Array.from({ length: options.seeds }, (_, k) => {
-      const player = is_bound
-        ? { strategy: "random", strategy_options: {}, bound: name as Bound }
-        : { strategy: name, strategy_options: options.options };
-      return jobOf(given, player, k + 1);
-    }),
-  );
+function contenderOf(strategy: string): Contender {
+  return { strategy, options: {}, upstream: {} };
+}
+
+/** Who plays in a scenario: whom the user names, else whom the scenario names; and the bounds. */
+function entriesOf(scenario: Scenario, options: Options): Entry[] {
+  const own = scenario.compare.length > 0 ? scenario.compare : STRATEGIES.map(contenderOf);
+  const contenders = options.strategy?.map(contenderOf) ?? own;
+  return [
+    ...contenders.map((contender) => ({ name: contender.name ?? contender.strategy, is_bound: false, contender })),
+    ...BOUNDS.map((name) => ({ name, is_bound: true, contender: contenderOf("random") })),
+  ];
+}
+
+function jobsOf(scenario: Scenario, entries: Entry[], options: Options): Job[] {
+  return entries.flatMap(({ name, is_bound, contender }) => {
+    const given = {
+      ...scenario,
+      duration_s: options.duration ?? scenario.duration_s,
+      gateways: contender.gateways ?? scenario.gateways,
+      upstream: { ...scenario.upstream, ...contender.upstream, ...options.upstream },
+    };
+    const player = is_bound
+      ? { strategy: "random", strategy_options: {}, bound: name as Bound }
+      : { strategy: contender.strategy, strategy_options: { ...contender.options, ...options.options } };
+    return Array.from({ length: options.seeds }, (_, k) => jobOf(given, player, k + 1));
+  });
 }
 
 interface Done {
@@ -78,22 +97,30 @@ interface Done {
   report: Report;
 }
 
-async function simulateAll(scenarios: Scenario[], players: Player[], options: Options): Promise<Done> {
+/** Where nothing moves on the screen, each table comes when it is ready. */
+function showProgress(summary: Summary, options: Options): void {
+  process.stderr.write(`  ${summary.scenario}\n`);
+  if (options.json !== true) process.stdout.write(`${summaryTable(summary, colours(process.stdout))}\n`);
+}
+
+async function simulateAll(scenarios: Scenario[], options: Options): Promise<Done> {
   const done: Done = { summaries: [], report: { scenarios: [] } };
   const tasks = new Listr(
     scenarios.map((scenario) => ({
       title: scenario.name,
       task: async (_: unknown, task: { title: string }): Promise<void> => {
-        const jobs = jobsOf(scenario, players, options);
+        const entries = entriesOf(scenario, options);
+        const jobs = jobsOf(scenario, entries, options);
         let ended = 0;
         const results: Result[] = await runJobs(jobs, options.jobs, (run) => {
           ended++;
           task.title = `${scenario.name}  ${ended}/${jobs.length}  (${run.strategy}, seed ${run.seed})`;
         });
-        if (!watched) process.stderr.write(`  ${scenario.name}\n`);
         task.title = scenario.name;
-        done.summaries.push(summarise(scenario, players, results));
-        const runs = players.map((player, at) => ({ player: player.name, series: results[at * options.seeds].series }));
+        const summary = summarise(scenario, entries, results);
+        done.summaries.push(summary);
+        if (!watched) showProgress(summary, options);
+        const runs = entries.map(({ name }, at) => ({ player: name, series: results[at * options.seeds].series }));
         done.report.scenarios.push({ name: scenario.name, runs });
       },
     })),
@@ -105,21 +132,24 @@ async function simulateAll(scenarios: Scenario[], players: Player[], options: Op
 
 async function main(options: Options): Promise<void> {
   const scenarios = options.scenario.map(loadScenario);
-  const players = [
-    ...options.strategy.map((name) => ({ name, is_bound: false })),
-    ...BOUNDS.map((name) => ({ name, is_bound: true })),
-  ];
-  const { summaries, report } = await simulateAll(scenarios, players, options);
+  const started_ms = performance.now();
+  const { summaries, report } = await simulateAll(scenarios, options);
+  const runs = summaries.reduce((sum, { rows, seeds }) => sum + rows.length * seeds, 0);
+  const took_s = (performance.now() - started_ms) / 1000;
   if (options.json === true) process.stdout.write(`${JSON.stringify({ scenarios: summaries }, undefined, 2)}\n`);
-  else for (const summary of summaries) process.stdout.write(`${summaryTable(summary, colours(process.stdout))}\n`);
+  else if (watched)
+    for (const summary of summaries) process.stdout.write(`${summaryTable(summary, colours(process.stdout))}\n`);
   mkdirSync(dirname(options.html), { recursive: true });
   writeFileSync(options.html, await htmlReport(summaries, report));
-  process.stderr.write(`report: ${options.html}\n`);
+  const each_s = (took_s * options.jobs) / runs;
+  process.stderr.write(
+    `${runs} runs in ${took_s.toFixed(0)} s, ${each_s.toFixed(1)} s each\nreport: ${options.html}\n`,
+  );
 }
 
 const program = new Command("simulate")
   .option("--scenario <list>", "names of scenarios/, or paths of scenario files", list, scenarioNames())
-  .option("--strategy <list>", "built-in strategies", list, ["adaptive", "least_conn", "round_robin"])
+  .option("--strategy <list>", "built-in strategies, instead of those the scenarios name", list)
   .option("--seeds <n>", "runs of each, with different chance", count, 5)
   .option("--jobs <n>", "runs at a time", count, 2)
   .option("--options <json>", "strategy_options of the strategies", object, {})

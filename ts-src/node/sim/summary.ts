@@ -1,5 +1,5 @@
 import type { Result } from "../../sim/job";
-import type { Scenario, Target } from "./scenario";
+import type { Scenario, Target } from "./scenario_schema";
 
 /** A figure over the seeds. */
 export interface Spread {
@@ -11,6 +11,20 @@ export interface Spread {
 export interface Verdict extends Target {
   value: number;
   met: boolean;
+}
+
+/** The requests of one class. */
+export interface ClassRow {
+  name: string;
+  p50_ms: Spread;
+  p99_ms: Spread;
+  error_share: Spread;
+}
+
+/** One line of the table: a strategy with its options, or a bound. */
+export interface Line {
+  name: string;
+  is_bound: boolean;
 }
 
 /** One strategy or bound in one scenario, over all seeds. */
@@ -27,6 +41,13 @@ export interface Row {
   tries_per_request: Spread;
   /** P99 ÷ the shared queue's with the same seed − 1. */
   p99_distance: Spread;
+  /** P99 ÷ that of the first line with the same seed. */
+  p99_vs_first: Spread;
+  /** Share of hits in the nodes' caches; -1 = the scenario has none. */
+  hit_share: Spread;
+  /** Nodes that serve the hot key; -1 = there is no such key. */
+  hot_key_nodes: Spread;
+  classes: ClassRow[];
   /** Medians by node. */
   shares: number[];
   verdicts: Verdict[];
@@ -52,16 +73,18 @@ export function spread(values: number[]): Spread {
 
 function judge(row: Row, targets: Target[]): Verdict[] {
   if (row.is_bound) return [];
-  return targets.map((target) => {
+  const meant = targets.filter((target) => target.for?.includes(row.player) ?? true);
+  return meant.map((target) => {
     const value = row[target.figure].median;
     return { ...target, value, met: value <= (target.at_most ?? Infinity) && value >= (target.at_least ?? -Infinity) };
   });
 }
 
-function rowOf(player: string, is_bound: boolean, runs: Result[], reference: Result[]): Row {
+/** @param reference the shared queue's runs @param first those of the first line */
+function rowOf({ name, is_bound }: Line, runs: Result[], reference: Result[], first: Result[]): Row {
   const over = (figure: (run: Result, k: number) => number): Spread => spread(runs.map(figure));
   return {
-    player,
+    player: name,
     is_bound,
     p50_ms: over((run) => run.p50_ms),
     p99_ms: over((run) => run.p99_ms),
@@ -73,22 +96,27 @@ function rowOf(player: string, is_bound: boolean, runs: Result[], reference: Res
     peak_to_mean: over((run) => run.peak_to_mean),
     tries_per_request: over((run) => run.tries_per_request),
     p99_distance: over((run, k) => run.p99_ms / reference[k].p99_ms - 1),
+    p99_vs_first: over((run, k) => run.p99_ms / first[k].p99_ms),
+    hit_share: over((run) => run.hit_share),
+    hot_key_nodes: over((run) => run.hot_key_nodes),
+    classes: runs[0].classes.map(({ name: of_class }, at) => ({
+      name: of_class,
+      p50_ms: over((run) => run.classes[at].p50_ms),
+      p99_ms: over((run) => run.classes[at].p99_ms),
+      error_share: over((run) => run.classes[at].error_share),
+    })),
     shares: runs[0].shares.map((_, node) => over((run) => run.shares[node]).median),
     verdicts: [],
     faults: [...new Set(runs.flatMap((run) => run.faults))],
   };
 }
 
-/** @param results of one scenario; every player has the same seeds, in the same order; "shared_queue" is among them */
-export function summarise(
-  scenario: Scenario,
-  players: { name: string; is_bound: boolean }[],
-  results: Result[],
-): Summary {
-  const seeds = results.length / players.length;
+/** @param results of one scenario; every line has the same seeds, in the same order; "shared_queue" is among them */
+export function summarise(scenario: Scenario, lines: Line[], results: Result[]): Summary {
+  const seeds = results.length / lines.length;
   const runsOf = (at: number): Result[] => results.slice(at * seeds, (at + 1) * seeds);
-  const reference = runsOf(players.findIndex((player) => player.name === "shared_queue"));
-  const rows = players.map(({ name, is_bound }, at) => rowOf(name, is_bound, runsOf(at), reference));
+  const reference = runsOf(lines.findIndex((line) => line.name === "shared_queue"));
+  const rows = lines.map((line, at) => rowOf(line, runsOf(at), reference, runsOf(0)));
   for (const row of rows) row.verdicts = judge(row, scenario.targets);
   return {
     scenario: scenario.name,

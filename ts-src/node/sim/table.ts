@@ -15,8 +15,30 @@ const HEAD = [
   "goodput %",
   "peak/mean",
   "P99 vs shared queue",
-  "target",
 ];
+
+/** A column that only some scenarios have. */
+interface Extra {
+  title: string;
+  cell: (row: Row) => string;
+}
+
+function extras({ rows }: Summary): Extra[] {
+  const list: Extra[] = [];
+  if (rows.some((row) => row.hit_share.median >= 0))
+    list.push({ title: "hits %", cell: (row) => percent(row.hit_share, 1) });
+  if (rows.some((row) => row.hot_key_nodes.median >= 0))
+    list.push({ title: "hot key nodes", cell: (row) => row.hot_key_nodes.median.toFixed(0) });
+  rows[0].classes.forEach(({ name }, at) => {
+    list.push({
+      title: `${name} P50/P99 ms`,
+      cell: (row) => `${ms(row.classes[at].p50_ms)} / ${ms(row.classes[at].p99_ms)}`,
+    });
+    if (rows.some((row) => row.classes[at].error_share.median > 0))
+      list.push({ title: `${name} errors %`, cell: (row) => percent(row.classes[at].error_share, 2) });
+  });
+  return list;
+}
 
 const ms = ({ median }: Spread): string => median.toFixed(1);
 const percent = ({ median }: Spread, digits: number): string => (median * 100).toFixed(digits);
@@ -26,7 +48,7 @@ function verdictText({ figure, at_most, at_least, met }: Verdict, colours: Colou
   return met ? colours.green(`met: ${figure} ${limit}`) : colours.red(`missed: ${figure} ${limit}`);
 }
 
-function cells(row: Row, colours: Colours): string[] {
+function cells(row: Row, more: Extra[], colours: Colours): string[] {
   const distance = row.p99_distance.median * 100;
   const cells = [
     row.player,
@@ -39,6 +61,7 @@ function cells(row: Row, colours: Colours): string[] {
     percent(row.goodput_share, 1),
     row.peak_to_mean.median === 0 ? "–" : row.peak_to_mean.median.toFixed(2),
     row.player === "shared_queue" ? "bound" : `${distance >= 0 ? "+" : ""}${distance.toFixed(1)} %`,
+    ...more.map(({ cell }) => cell(row)),
     row.verdicts.map((verdict) => verdictText(verdict, colours)).join("\n"),
   ];
   return row.is_bound ? cells.map((cell) => colours.dim(cell)) : cells;
@@ -46,12 +69,14 @@ function cells(row: Row, colours: Colours): string[] {
 
 /** One scenario as people read it. */
 export function summaryTable(summary: Summary, colours: Colours): string {
+  const more = extras(summary);
+  const head = [...HEAD, ...more.map(({ title }) => title), "target"];
   const table = new Table({
-    head: HEAD.map((title) => colours.bold(title)),
-    colAligns: ["left", ...HEAD.slice(2).map(() => "right" as const), "left"],
+    head: head.map((title) => colours.bold(title)),
+    colAligns: ["left", ...head.slice(2).map(() => "right" as const), "left"],
     style: { head: [], border: [], compact: true },
   });
-  for (const row of summary.rows) table.push(cells(row, colours));
+  for (const row of summary.rows) table.push(cells(row, more, colours));
   const load = `${summary.rate_per_s.toFixed(0)} requests/s on a capacity of ${summary.capacity_per_s.toFixed(0)}`;
   const faults = summary.rows.flatMap((row) => row.faults.map((fault) => `  ${row.player}: ${fault}`));
   return [

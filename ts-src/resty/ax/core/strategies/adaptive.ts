@@ -162,8 +162,10 @@ export const adaptive: Strategy<State> = {
       integer: true,
       min: 2,
       max: 64,
-      default: 6,
-      doc: "How many nodes are drawn and compared above `scan_limit`.",
+      default: 24,
+      doc:
+        "How many nodes are drawn and compared above `scan_limit`. With 200 nodes, the P99 is 28 % above that of one " +
+        "queue with 3, 18 % with 6, 9 % with 24, which cost less than 64 nodes compared one by one.",
     },
   },
   create(pool, options, random) {

@@ -1,0 +1,178 @@
+/**
+ * One worker of a gateway as it is in nginx, without nginx: its data plane, and the steps of its flush timer as
+ * phases/init_worker.ts has them. Workers of a gateway share a Store.
+ */
+import * as cjson from "cjson.safe";
+import { type Collector, newCollector, tick } from "../resty/ax/collector/collector";
+import { type Candidate, isElected, newCandidate } from "../resty/ax/collector/election";
+import type { AxConfig } from "../resty/ax/core/model";
+import type { Store } from "../resty/ax/core/store";
+import { strategies } from "../resty/ax/core/strategies/registry";
+import { type Exchange, publish, readOthers, readSnapshots } from "../resty/ax/dataplane/exchange";
+import { setLongAside } from "../resty/ax/dataplane/in_flight";
+import type { FaultReporter } from "../resty/ax/dataplane/pick";
+import { prepareAll } from "../resty/ax/dataplane/prepare";
+import { newRequestTable, type RequestTable } from "../resty/ax/dataplane/requests";
+import { newUpstream, refreshPlacement, releaseHolds, type Upstream } from "../resty/ax/dataplane/upstream";
+import { UPSTREAM } from "./config";
+import { pushEvent } from "./events";
+import { keyReader } from "./keys";
+import { Kind, type SimRequest, type Simulation, type Timer } from "./simulation";
+
+export interface Worker {
+  config: AxConfig;
+  store: Store;
+  upstream: Upstream;
+  requests: RequestTable;
+  exchange: Exchange;
+  candidate: Candidate;
+  collector: Collector | undefined;
+  collected_at_ms: number;
+  report: FaultReporter;
+  /** Replaced at a reload: ends when its requests have ended. */
+  exiting: boolean;
+}
+
+/** What the processes of one run have in common: what the operating system knows of them, and where complaints go. */
+export interface Processes {
+  last_pid: number;
+  alive: Record<number, boolean>;
+  faults: string[];
+  report: FaultReporter;
+  /** The request whose phase runs now. */
+  current: { request: SimRequest | undefined };
+}
+
+/** The data plane's clock began long ago, and it has steps of 1 ms, like the one nginx caches. */
+const UPTIME_MS = 1e9;
+
+/** As in phases/init_worker.ts. */
+const HOLD_MARGIN_MS = 1000;
+
+/** Complaints kept; more of them say nothing new. */
+const FAULTS_MAX = 20;
+
+const json = cjson.new();
+json.encode_sparse_array(true);
+
+/** @returns the time as the data plane sees it, ms */
+export function clockMs(sim: Simulation): number {
+  return UPTIME_MS + Math.floor(sim.now_ms);
+}
+
+function encode(value: unknown): string | undefined {
+  return json.encode(value)[0];
+}
+
+function decode(text: string): unknown {
+  const [value] = json.decode(text);
+  return value;
+}
+
+function addFault(faults: string[], text: string): void {
+  if (faults.length < FAULTS_MAX && !faults.includes(text)) faults.push(text);
+}
+
+/**
+ * @param first_pid process ids count up from there
+ * @param faults complaints go here
+ */
+export function newProcesses(first_pid: number, faults: string[]): Processes {
+  return {
+    last_pid: first_pid,
+    alive: {},
+    faults,
+    report(kind, message) {
+      addFault(faults, `${kind}: ${message}`);
+    },
+    current: { request: undefined },
+  };
+}
+
+/** @param store shared with the other workers of its gateway */
+export function newWorker(processes: Processes, config: AxConfig, store: Store): Worker {
+  processes.last_pid++;
+  const pid = processes.last_pid;
+  const processAlive = (other: number): boolean => processes.alive[other];
+  processes.alive[pid] = true;
+  const given = config.upstreams[UPSTREAM];
+  const keys = keyReader(processes.current, given.hash_key !== undefined);
+  const upstream = newUpstream(given, strategies[given.strategy], false, pid * 7919, keys);
+  upstream.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
+  return {
+    config,
+    store,
+    upstream,
+    requests: newRequestTable(),
+    exchange: {
+      store,
+      pid,
+      slot: 0,
+      generation: undefined,
+      encode,
+      decode,
+      processAlive,
+      onFault(code, message) {
+        addFault(processes.faults, `${code}: ${message}`);
+      },
+    },
+    candidate: newCandidate(store, pid, processAlive),
+    collector: undefined,
+    collected_at_ms: 0,
+    report: processes.report,
+    exiting: false,
+  };
+}
+
+/** Takes in what the other workers and the collector have published. */
+export function receive(worker: Worker, now_ms: number): void {
+  const upstreams = [worker.upstream];
+  readOthers(worker.exchange, upstreams, now_ms);
+  readSnapshots(worker.exchange, upstreams, now_ms);
+  releaseHolds(worker.upstream, now_ms);
+  setLongAside(worker.upstream, now_ms);
+  refreshPlacement(worker.upstream);
+  prepareAll(upstreams, now_ms, worker.report);
+}
+
+function collect(processes: Processes, worker: Worker, now_ms: number): void {
+  if (!isElected(worker.candidate, now_ms)) {
+    worker.collector = undefined;
+    return;
+  }
+  if (worker.collector !== undefined && now_ms - worker.collected_at_ms < worker.config.collector_interval_ms) return;
+  worker.collector ??= newCollector(worker.config, {
+    store: worker.store,
+    encode,
+    decode,
+    pid: worker.exchange.pid,
+    processAlive: worker.exchange.processAlive,
+    onWarning(kind, message) {
+      addFault(processes.faults, `${kind}: ${message}`);
+    },
+  });
+  worker.collected_at_ms = now_ms;
+  tick(worker.collector, now_ms);
+}
+
+/** The flush timer, for the worker's whole life. */
+export function flushTimer(processes: Processes, worker: Worker): Timer {
+  const timer: Timer = {
+    fire(sim) {
+      const now_ms = clockMs(sim);
+      publish(worker.exchange, [worker.upstream], worker.exiting, now_ms);
+      if (worker.exiting) {
+        // Its timers are gone; it publishes when a request ends. So often is often enough.
+        if (worker.requests.live === 0) {
+          processes.alive[worker.exchange.pid] = false;
+          return;
+        }
+      } else {
+        receive(worker, now_ms);
+        collect(processes, worker, now_ms);
+      }
+      pushEvent(sim.heap, sim.now_ms + worker.config.flush_interval_ms, Kind.Timer, timer);
+    },
+  };
+  return timer;
+}

@@ -10,9 +10,6 @@ local HARMLESS = {
   ["leaving loop in root trace"] = true,
   ["inner loop in root trace"] = true,
   ["loop unroll limit reached"] = true,
-  -- Depends on where recording happens to begin: nested loops unrolled from the wrong place. Seen in affinity, in about
-  -- one run of ten; code that never compiles shows as NYI.
-  ["trace too long"] = true,
   -- What follows from one of these, or from an abort that is reported on its own.
   ["blacklisted"] = true,
 }
@@ -41,27 +38,39 @@ local function on_trace(what, _, func, pc, code, extra)
 end
 
 local traffic = require("traffic")
+local upstreams = require("upstreams")
 local requests = require("resty.ax.dataplane.requests")
 local counters = require("resty.ax.dataplane.counters")
 local registry = require("resty.ax.core.strategies.registry")
 
 jit.flush()
-jit.attach(on_trace, "trace")
+
+--- A request; every eighth has a retry, which picks from a list.
+local function request(up, table_, k)
+  traffic.request(up, table_, k % 512, 1000 + k)
+  if k % 8 == 0 then
+    traffic.retry(up, k % 512, 1000 + k)
+  end
+end
 
 for name in pairs(registry.strategies) do
   for _, n in ipairs({ 1, 6, 64, 1000 }) do
     local up = traffic.warm_upstream(name, n)
     local table_ = requests.newRequestTable()
+    -- Only what runs for every request: at the start and at flushes there may be closures.
     for k = 1, n > 64 and 2000 or 20000 do
-      traffic.request(up, table_, k % 512, 1000 + k)
+      if k % 1000 == 1 then
+        jit.attach(on_trace, "trace")
+      end
+      request(up, table_, k)
       if k % 1000 == 0 then
+        jit.attach(on_trace)
         counters.takeDeltas(up.counters, up.pool.ids)
+        upstreams.flush(up, 1000 + k)
       end
     end
   end
 end
-
-jit.attach(on_trace)
 
 for _, text in ipairs(aborts) do
   print("aborted: " .. text)

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { hashBytes, hashNumber, hashPair, mixHashes } from "../../ts-src/resty/ax/core/hash";
 import { hashAddress, keyOf } from "../../ts-src/resty/ax/core/request_key";
-import { buildRing, nodeAt, seek } from "../../ts-src/resty/ax/core/ring";
+import { nodeAt, seek } from "../../ts-src/resty/ax/core/ring";
+import { buildRing } from "../../ts-src/resty/ax/core/ring_builder";
 
 interface Vectors {
   hashes: { hex: string; seed: number; hash: number }[];

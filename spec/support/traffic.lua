@@ -20,6 +20,11 @@ function M.warm_upstream(strategy, n)
     up.pool.latency_ms[node] = 5 + random.draw(rng) * 20
     up.pool.in_flight[node] = random.drawBelow(rng, 3)
     up.pool.last_pick_ms[node] = 1000
+    -- As in life: some nodes answered just now, some owe an answer, and the other workers have requests there, too.
+    up.pool.last_sample_ms[node] = 990 + random.drawBelow(rng, 10)
+    up.pool.oldest_start_ms[node] = up.pool.in_flight[node] > 0 and 980 + random.drawBelow(rng, 20) or 0
+    up.pool.others_in_flight[node] = random.drawBelow(rng, 3)
+    up.pool.success[node] = random.draw(rng) < 0.2 and 0.97 or 1
   end
   return up
 end
@@ -43,6 +48,16 @@ function M.request(up, table_, key, now_ms)
   outcome.accountTry(up, node, 0, 7 + node % 5, true, now_ms + 7)
   requests.closeRequest(table_, record)
   return node
+end
+
+local retried = requests.newRequestRecord()
+
+--- The pick of a retry, after a first try at node 0.
+function M.retry(up, key, now_ms)
+  retried.tries = 0
+  retried.hash_key = key * 2654435761 % 4294967296
+  requests.addTry(retried, up, 0)
+  return pick.pickNode(up, retried, now_ms, silent)
 end
 
 return M

@@ -184,8 +184,11 @@ describe("the hot key sketch", function()
     for _ = 1, 3000 do
       hot_keys.noteKey(hot, 99)
     end
-    for _, key in ipairs(keyed.keys(20000, 5)) do
+    for k, key in ipairs(keyed.keys(20000, 5)) do
       hot_keys.noteKey(hot, key)
+      if k % 1000 == 0 then
+        hot_keys.fadeKeys(hot)
+      end
     end
     assert.is_true(hot_keys.noteKey(hot, 99) < 0.1)
   end)

@@ -19,21 +19,46 @@ describe("ip_hash", function()
     end
   end)
 
-  it("moves only one node's clients when its base weight is lowered", function()
+  it("moves only one node's clients when its base weight is lowered or raised, by however much", function()
     local rng = random.newRandom(61)
-    for round = 1, 30 do
-      local n = 2 + random.drawBelow(rng, 10)
-      -- A heavy node besides keeps the mean weight between two powers of two.
+    local moves = 0
+    for round = 1, 60 do
+      local n = 2 + random.drawBelow(rng, 12)
+      local weights = {}
+      for k = 1, n do
+        weights[k] = ({ 0, 1, 2, 7, 11, 50, 100 })[1 + random.drawBelow(rng, 7)]
+      end
       local function nodes(weight)
         return keyed.nodes(n, random.newRandom(round), function(k)
-          return k == 1 and weight or 11
+          return k == 1 and weight or weights[k]
         end)
       end
-      local keys = keyed.keys(500, round)
-      local before, after = keyed.owners(new(nodes(11)), keys), keyed.owners(new(nodes(9)), keys)
+      local low = 1 + random.drawBelow(rng, 50)
+      local high = low + 1 + random.drawBelow(rng, 50)
+      local keys = keyed.keys(400, round)
+      local lower, higher = keyed.owners(new(nodes(low)), keys), keyed.owners(new(nodes(high)), keys)
       for k in ipairs(keys) do
-        assert(before[k] == after[k] or before[k] == "n1", "a client of another node moved")
+        assert(lower[k] == higher[k] or higher[k] == "n1", "a client of another node moved")
+        moves = moves + (lower[k] == higher[k] and 0 or 1)
       end
+    end
+    assert.is_true(moves > 500, "weights had no say")
+  end)
+
+  it("ramps a node in client by client, and moves no client between the others", function()
+    local up = new({ { "a", { weight = 10 } }, { "b", { weight = 10 } }, { "c", { weight = 10 } } })
+    local keys = keyed.keys(3000, 8)
+    local last, had = nil, 0
+    for _, weight in ipairs({ 0, 1, 2, 5, 10 }) do
+      keyed.set_weight(up, "b", weight)
+      local owners = keyed.owners(up, keys)
+      for k in ipairs(keys) do
+        assert.is_true(last == nil or last[k] == owners[k] or owners[k] == "b")
+      end
+      local has = keyed.count(owners).b or 0
+      assert.is_true(math.abs(has - 3000 * weight / (20 + weight)) < 0.3 * 3000 * weight / (20 + weight) + 1)
+      assert.is_true(has >= had)
+      last, had = owners, has
     end
   end)
 

@@ -1,5 +1,6 @@
 local cjson = require("cjson.safe")
 local ring = require("resty.ax.core.ring")
+local ring_builder = require("resty.ax.core.ring_builder")
 local chunked = require("resty.ax.core.chunked")
 local random = require("resty.ax.core.random")
 
@@ -52,7 +53,7 @@ end
 describe("a ring", function()
   for k, case in ipairs(vectors.rings) do
     it("gives each key the owner that an independent implementation finds, case " .. k, function()
-      local built = ring.buildRing(case.ids, case.counts)
+      local built = ring_builder.buildRing(case.ids, case.counts)
       assert.equal(case.size, built.size)
       for j, key in ipairs(case.keys) do
         assert.equal(case.owners[j], owner(built, case.ids, key))
@@ -67,7 +68,7 @@ describe("a ring", function()
       local ids = ids_of(n)
       local other = shuffled(ids, rng)
       local counts = same_counts(n, 1 + random.drawBelow(rng, 200))
-      local a, b = ring.buildRing(ids, counts), ring.buildRing(other, counts)
+      local a, b = ring_builder.buildRing(ids, counts), ring_builder.buildRing(other, counts)
       for _, key in ipairs(keys_of(200, round)) do
         assert.equal(owner(a, ids, key), owner(b, other, key))
       end
@@ -81,7 +82,7 @@ describe("a ring", function()
     for k = 1, n do
       reversed[k] = ids[n + 1 - k]
     end
-    local a, b = ring.buildRing(ids, same_counts(n, 160)), ring.buildRing(reversed, same_counts(n, 160))
+    local a, b = ring_builder.buildRing(ids, same_counts(n, 160)), ring_builder.buildRing(reversed, same_counts(n, 160))
     local ties = 0
     for at = 0, a.size - 1 do
       local id = ids[ring.nodeAt(a, at, 0) + 1]
@@ -97,12 +98,12 @@ describe("a ring", function()
 
   it("is the same whatever the slices it is built in", function()
     local ids, counts = ids_of(37), same_counts(37, 91)
-    local whole = ring.buildRing(ids, counts)
+    local whole = ring_builder.buildRing(ids, counts)
     for _, budget in ipairs({ 1, 7, 500 }) do
-      local builder = ring.newRingBuilder(ids, counts)
+      local builder = ring_builder.newRingBuilder(ids, counts)
       local built
       repeat
-        built = ring.stepRing(builder, budget)
+        built = ring_builder.stepRing(builder, budget)
       until built
       for at = 0, whole.size - 1 do
         assert(ring.nodeAt(whole, at, 0) == ring.nodeAt(built, at, 0))
@@ -113,18 +114,18 @@ describe("a ring", function()
 
   it("takes no more than its budget of points at a time", function()
     local ids, counts = ids_of(50), same_counts(50, 160)
-    local builder = ring.newRingBuilder(ids, counts)
+    local builder = ring_builder.newRingBuilder(ids, counts)
     local steps = 0
     repeat
       steps = steps + 1
-    until ring.stepRing(builder, 100)
+    until ring_builder.stepRing(builder, 100)
     -- Points, three passes of counting and moving, ties, directory: nine looks at 8000 points.
     assert.is_true(steps >= 9 * 80 and steps <= 9 * 80 + 10, tostring(steps))
   end)
 
   it("gives a key to the first point at or after it, and the last keys to the first point", function()
     local ids = ids_of(3)
-    local built = ring.buildRing(ids, same_counts(3, 5))
+    local built = ring_builder.buildRing(ids, same_counts(3, 5))
     for at = 0, built.size - 1 do
       local hash = hash_at(built, at)
       assert.equal(at, ring.seek(built, hash))
@@ -135,7 +136,7 @@ describe("a ring", function()
 
   it("gives each of 64 nodes a share near 1/64", function()
     local ids = ids_of(64)
-    local built = ring.buildRing(ids, same_counts(64, 160))
+    local built = ring_builder.buildRing(ids, same_counts(64, 160))
     local counts = {}
     for _, key in ipairs(keys_of(64000, 11)) do
       local id = owner(built, ids, key)
@@ -154,8 +155,8 @@ describe("a ring", function()
       local ids = ids_of(n, "r" .. round .. "-")
       local fewer = shuffled(ids, rng)
       local gone = table.remove(fewer)
-      local before = ring.buildRing(ids, same_counts(n, 160))
-      local after = ring.buildRing(fewer, same_counts(n - 1, 160))
+      local before = ring_builder.buildRing(ids, same_counts(n, 160))
+      local after = ring_builder.buildRing(fewer, same_counts(n - 1, 160))
       local moved = 0
       for _, key in ipairs(keys_of(2000, round)) do
         local was, is = owner(before, ids, key), owner(after, fewer, key)
@@ -168,45 +169,5 @@ describe("a ring", function()
       local mean = 2000 / n
       assert.is_true(math.abs(moved - mean) < 5 * (0.08 * mean + math.sqrt(mean)), n .. ": " .. moved)
     end
-  end)
-end)
-
-describe("points by weight", function()
-  local function counts(weights, by_weight)
-    return ring.pointCounts(#weights, weights, 160, by_weight ~= false)
-  end
-
-  it("are all alike unless asked for", function()
-    assert.same({ 160, 160, 160 }, counts({ 0, 7, 65535 }, false))
-  end)
-
-  it("follow the weights, and every node has one", function()
-    assert.same({ 160, 160 }, counts({ 1, 1 }))
-    assert.same({ 80, 240 }, counts({ 1, 3 }))
-    assert.equal(1, counts({ 0, 1, 1 })[1])
-    assert.same({ 160, 160 }, counts({ 0, 0 }))
-    assert.equal(1, counts({ 1, 65535 })[1])
-  end)
-
-  it("are never more than twice the usual in all", function()
-    local rng = random.newRandom(9)
-    for _ = 1, 500 do
-      local weights = {}
-      local n = 1 + random.drawBelow(rng, 30)
-      for k = 1, n do
-        weights[k] = ({ 0, 1, 100, 65535 })[1 + random.drawBelow(rng, 4)]
-      end
-      local total = 0
-      for _, count in ipairs(counts(weights)) do
-        total = total + count
-      end
-      assert.is_true(total >= n and total <= 320 * n + n)
-    end
-  end)
-
-  it("of other nodes stay when one weight is edited", function()
-    local before, after = counts({ 5, 5, 5, 5 }), counts({ 5, 4, 5, 5 })
-    assert.equal(before[1], after[1])
-    assert.is_true(after[2] < before[2])
   end)
 end)

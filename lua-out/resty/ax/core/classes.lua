@@ -57,6 +57,8 @@ local function __TS__StringCharAt(self, pos)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
+local ____load = require("resty.ax.core.load")
+local loadOf = ____load.loadOf
 --- Role by the name used in the configuration.
 ____exports.ROLES = {vip = 1, normal = 0, batch = 2}
 --- Class names and their roles where none are configured.
@@ -67,18 +69,10 @@ local LOADS_SAMPLED = 64
 local BUSY_MIN = 2
 --- A node with more than this share of its capacity in flight is busy, whatever the others have.
 local BUSY_SHARE = 0.5
---- Stands in for weight 0.
-local MIN_WEIGHT = 1e-9
 ---
 -- @returns an empty measurement: nothing in flight is usual
 function ____exports.newLoads()
     return {quartile = 0, median = 0, sampled = {}}
-end
----
--- @returns requests in flight per weight, over all workers
-function ____exports.loadOf(pool, node)
-    local weight = pool.static_weight[node + 1]
-    return (pool.in_flight[node + 1] + pool.others_in_flight[node + 1]) / (weight > MIN_WEIGHT and weight or MIN_WEIGHT)
 end
 --- Measures what is usual among the pool's candidates: of many, an evenly spaced sample.
 function ____exports.measureLoads(loads, pool)
@@ -91,8 +85,9 @@ function ____exports.measureLoads(loads, pool)
     do
         local k = 0
         while k < size do
-            sampled[k + 1] = ____exports.loadOf(
+            sampled[k + 1] = loadOf(
                 pool,
+                pool.static_weight,
                 pool.candidates[math.floor(k * count / size) + 1]
             )
             k = k + 1
@@ -110,7 +105,7 @@ end
 -- @returns whether requests of the role keep away from the node; the loads are live, what is usual ≤ a flush old
 function ____exports.avoids(role, loads, pool, node)
     if role == 1 then
-        return ____exports.loadOf(pool, node) > loads.quartile
+        return loadOf(pool, pool.static_weight, node) > loads.quartile
     end
     if role ~= 2 then
         return false
@@ -119,26 +114,7 @@ function ____exports.avoids(role, loads, pool, node)
     if in_flight > BUSY_SHARE * pool.capacity[node + 1] then
         return true
     end
-    return in_flight >= BUSY_MIN and ____exports.loadOf(pool, node) > loads.median
-end
----
--- @returns the least loaded of the candidates, at least one; the first from `offset` on among equals
-function ____exports.leastLoaded(pool, candidates, count, offset)
-    local node = candidates[offset + 1]
-    local least = ____exports.loadOf(pool, node)
-    do
-        local k = 1
-        while k < count do
-            local at = offset + k < count and offset + k or offset + k - count
-            local load = ____exports.loadOf(pool, candidates[at + 1])
-            if load < least then
-                least = load
-                node = candidates[at + 1]
-            end
-            k = k + 1
-        end
-    end
-    return node
+    return in_flight >= BUSY_MIN and loadOf(pool, pool.static_weight, node) > loads.median
 end
 local function isNameCode(code)
     return code >= 48 and code <= 57 or code >= 65 and code <= 90 or code >= 97 and code <= 122 or code == 95

@@ -1,7 +1,7 @@
 local ____exports = {}
 --- Half a thousand columns tell a share of 1 % from noise; the sketch is 8 kB.
 local COLUMNS = 512
---- All counts are halved at so many: about the last 4000 picks matter, 400 of a key at 10 %.
+--- The next flush halves all counts from so many on: some thousands of picks matter, hundreds of a key at 10 %.
 local WINDOW = 4096
 --- Below so many counted picks no key is hot: of 512, a key with 10 % has 51 ± 7.
 local MIN_TOTAL = 512
@@ -16,7 +16,11 @@ function ____exports.newHotKeys()
     end
     return hot
 end
-local function halve(hot)
+--- Makes old traffic fade. Flush: in a pick it would be the only loop.
+function ____exports.fadeKeys(hot)
+    if hot.total < WINDOW then
+        return
+    end
     do
         local k = 0
         while k < 2 * COLUMNS do
@@ -40,9 +44,6 @@ function ____exports.noteKey(hot, key)
     counts[second + 1] = b
     local total = hot.total + 1
     hot.total = total
-    if total >= WINDOW then
-        halve(hot)
-    end
     if total < MIN_TOTAL then
         return 0
     end

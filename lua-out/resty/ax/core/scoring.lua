@@ -12,8 +12,8 @@ local function __TS__ArraySort(self, compareFn)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local ____classes = require("resty.ax.core.classes")
-local loadOf = ____classes.loadOf
+local ____load = require("resty.ax.core.load")
+local loadOf = ____load.loadOf
 --- A signal's reader gives this for "no data": real ones are never negative.
 local NO_DATA = -1
 --- Every signal there is data for, by the name used in the configuration.
@@ -30,7 +30,12 @@ ____exports.SIGNALS = {
         is_share = false,
         read = function(pool, node) return pool.p99_ms[node + 1] end
     },
-    in_flight = {doc = "requests in flight per weight", better = "low", is_share = false, read = loadOf},
+    in_flight = {
+        doc = "requests in flight per weight",
+        better = "low",
+        is_share = false,
+        read = function(pool, node) return loadOf(pool, pool.static_weight, node) end
+    },
     load = {
         doc = "requests in flight ÷ capacity (`max_conns`, else `max_concurrency_per_node`)",
         better = "low",

@@ -4,10 +4,11 @@ local ____cost = require("resty.ax.core.cost")
 local cheapest = ____cost.cheapest
 local ____classes = require("resty.ax.core.classes")
 local avoids = ____classes.avoids
-local leastLoaded = ____classes.leastLoaded
 local ____hash = require("resty.ax.core.hash")
 local HASH_RANGE = ____hash.HASH_RANGE
 local hashNumber = ____hash.hashNumber
+local ____load = require("resty.ax.core.load")
+local leastLoaded = ____load.leastLoaded
 local ____random = require("resty.ax.core.random")
 local draw = ____random.draw
 local ____request_key = require("resty.ax.dataplane.request_key")
@@ -197,7 +198,13 @@ local function pickForRole(upstream, pool, state, loads, record, report)
         )
     end
     count = narrow(upstream, pool, record, upstream.limited)
-    return leastLoaded(pool, scratch, count, upstream.picks_total % count)
+    return leastLoaded(
+        pool,
+        pool.static_weight,
+        scratch,
+        count,
+        upstream.picks_total % count
+    )
 end
 --- One view of the upstream, with regard to the request's class; -1 when nothing in it is left for the request.
 local function pickInView(upstream, placement, is_other, record, report)

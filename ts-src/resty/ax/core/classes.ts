@@ -1,3 +1,4 @@
+import { loadOf } from "./load";
 import type { Pool } from "./pool";
 
 /**
@@ -44,18 +45,9 @@ export interface ClassSource {
   constant?: string;
 }
 
-/** Stands in for weight 0. */
-const MIN_WEIGHT = 1e-9;
-
 /** @returns an empty measurement: nothing in flight is usual */
 export function newLoads(): Loads {
   return { quartile: 0, median: 0, sampled: [] };
-}
-
-/** @returns requests in flight per weight, over all workers */
-export function loadOf(pool: Pool, node: number): number {
-  const weight = pool.static_weight[node];
-  return (pool.in_flight[node] + pool.others_in_flight[node]) / (weight > MIN_WEIGHT ? weight : MIN_WEIGHT);
 }
 
 /** Measures what is usual among the pool's candidates: of many, an evenly spaced sample. */
@@ -64,7 +56,8 @@ export function measureLoads(loads: Loads, pool: Pool): void {
   if (count === 0) return;
   const size = Math.min(count, LOADS_SAMPLED);
   const sampled: number[] = [];
-  for (let k = 0; k < size; k++) sampled[k] = loadOf(pool, pool.candidates[Math.floor((k * count) / size)]);
+  for (let k = 0; k < size; k++)
+    sampled[k] = loadOf(pool, pool.static_weight, pool.candidates[Math.floor((k * count) / size)]);
   sampled.sort((a, b) => a - b);
   loads.sampled = sampled;
   loads.quartile = sampled[Math.floor((size - 1) / 4)];
@@ -73,26 +66,11 @@ export function measureLoads(loads: Loads, pool: Pool): void {
 
 /** @returns whether requests of the role keep away from the node; the loads are live, what is usual ≤ a flush old */
 export function avoids(role: Role, loads: Loads, pool: Pool, node: number): boolean {
-  if (role === Role.Vip) return loadOf(pool, node) > loads.quartile;
+  if (role === Role.Vip) return loadOf(pool, pool.static_weight, node) > loads.quartile;
   if (role !== Role.Batch) return false;
   const in_flight = pool.in_flight[node] + pool.others_in_flight[node];
   if (in_flight > BUSY_SHARE * pool.capacity[node]) return true;
-  return in_flight >= BUSY_MIN && loadOf(pool, node) > loads.median;
-}
-
-/** @returns the least loaded of the candidates, at least one; the first from `offset` on among equals */
-export function leastLoaded(pool: Pool, candidates: number[], count: number, offset: number): number {
-  let node = candidates[offset];
-  let least = loadOf(pool, node);
-  for (let k = 1; k < count; k++) {
-    const at = offset + k < count ? offset + k : offset + k - count;
-    const load = loadOf(pool, candidates[at]);
-    if (load < least) {
-      least = load;
-      node = candidates[at];
-    }
-  }
-  return node;
+  return in_flight >= BUSY_MIN && loadOf(pool, pool.static_weight, node) > loads.median;
 }
 
 function isNameCode(code: number): boolean {

@@ -20,6 +20,9 @@ const SILENCE_FACTOR_MAX = 50;
  */
 const OTHERS_AGE_MS = 100;
 
+/** More requests in flight than a node ever has. */
+const IN_FLIGHT_MAX = 1e9;
+
 /** Stands in for weight 0: such a node costs more than any other, yet stays comparable. */
 const MIN_WEIGHT = 1e-9;
 
@@ -44,23 +47,29 @@ const MIN_WEIGHT = 1e-9;
  * a longer time. The root, because the score is made of the same latencies and errors, up to a minute old: in full it
  * would hold back a recovered node for as long; left out, a slow node gets twice as many requests under pressure.
  *
+ * Written without a branch, for the loop of `cheapest`: LuaJIT compiles each way through a branch to a trace of its own,
+ * and going from one to another costs more than all of the arithmetic. One division and one root: with the terms above
+ * it would be four divisions (latency · √latency · silence is √latency · clamp(…) after cancelling).
+ *
  * @param now_ms monotonic ms
  */
 export function cost(pool: Pool, node: number, now_ms: number): number {
   const latency_ms = pool.latency_ms[node];
   const success = pool.success[node];
-  const weight = pool.prior[node];
-  const others = (pool.others_in_flight[node] * latency_ms) / (latency_ms + OTHERS_AGE_MS);
-  const in_flight = pool.in_flight[node] - pool.long_in_flight[node] + others + 1;
-  const share = success * success * success * (weight > MIN_WEIGHT ? weight : MIN_WEIGHT);
-  const total = (in_flight * latency_ms * Math.sqrt(latency_ms)) / share;
   const oldest_start_ms = pool.oldest_start_ms[node];
-  if (oldest_start_ms <= 0) return total;
+  const own = pool.in_flight[node] - pool.long_in_flight[node];
+  // Both sides of the others' share are multiplied by this.
+  const aged_ms = latency_ms + OTHERS_AGE_MS;
+  const in_flight = (own + 1) * aged_ms + pool.others_in_flight[node] * latency_ms;
   const silent_ms = now_ms - Math.max(oldest_start_ms, pool.last_sample_ms[node]);
-  const waiting = pool.in_flight[node] - pool.long_in_flight[node];
-  const silence = (silent_ms * waiting) / (SILENCE_LIMIT * latency_ms);
-  if (silence <= 1) return total;
-  return total * Math.min(silence, SILENCE_FACTOR_MAX);
+  // 0 when nothing is waited for, else all of them: clocks do not start at fractions of a millisecond.
+  const waiting = Math.min(own, oldest_start_ms * IN_FLIGHT_MAX);
+  const expected_ms = Math.max(
+    latency_ms,
+    Math.min((silent_ms * waiting) / SILENCE_LIMIT, latency_ms * SILENCE_FACTOR_MAX),
+  );
+  const share = success * success * success * Math.max(pool.prior[node], MIN_WEIGHT);
+  return (in_flight * Math.sqrt(latency_ms) * expected_ms) / (aged_ms * share);
 }
 
 /**
@@ -68,6 +77,38 @@ export function cost(pool: Pool, node: number, now_ms: number): number {
  * without the margin a quiet upstream sends everything to whichever node was luckiest last.
  */
 const CLEARLY_CHEAPER = 0.7;
+
+/** Costs by position among the candidates, and the best so far: valid within one call of `cheapest` only. */
+const costs: number[] = [];
+const best = { node: 0, cost: 0, in_flight: 0 };
+let room = 0;
+
+/** No branch in this loop; see `cost`. */
+function costAll(pool: Pool, candidates: number[], count: number, now_ms: number): void {
+  for (; room < count; room++) costs[room] = 0;
+  for (let k = 0; k < count; k++) costs[k] = cost(pool, candidates[k], now_ms);
+}
+
+/** Goes on comparing with the candidates from one position to before another. */
+function compare(in_flights: number[], candidates: number[], from: number, to: number): void {
+  let node = best.node;
+  let least = best.cost;
+  let least_in_flight = best.in_flight;
+  for (let k = from; k < to; k++) {
+    const other_cost = costs[k];
+    if (other_cost < least) {
+      const in_flight = in_flights[candidates[k]];
+      if (other_cost < least * CLEARLY_CHEAPER || in_flight < least_in_flight) {
+        least = other_cost;
+        least_in_flight = in_flight;
+        node = candidates[k];
+      }
+    }
+  }
+  best.node = node;
+  best.cost = least;
+  best.in_flight = least_in_flight;
+}
 
 /**
  * The candidate of about the least cost. Of two that differ by less than chance explains, the one with fewer requests
@@ -77,20 +118,11 @@ const CLEARLY_CHEAPER = 0.7;
  * @param offset 0 .. count-1
  */
 export function cheapest(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
-  let node = candidates[offset];
-  let least = cost(pool, node, now_ms);
-  let least_in_flight = pool.in_flight[node];
-  for (let k = 1; k < count; k++) {
-    let at = offset + k;
-    if (at >= count) at = at - count;
-    const other = candidates[at];
-    const other_cost = cost(pool, other, now_ms);
-    const in_flight = pool.in_flight[other];
-    if (other_cost < least * CLEARLY_CHEAPER || (other_cost < least && in_flight < least_in_flight)) {
-      least = other_cost;
-      least_in_flight = in_flight;
-      node = other;
-    }
-  }
-  return node;
+  costAll(pool, candidates, count, now_ms);
+  best.node = candidates[offset];
+  best.cost = costs[offset];
+  best.in_flight = pool.in_flight[candidates[offset]];
+  compare(pool.in_flight, candidates, offset + 1, count);
+  compare(pool.in_flight, candidates, 0, offset);
+  return best.node;
 }

@@ -15,7 +15,7 @@ export interface HotKeys {
 /** Half a thousand columns tell a share of 1 % from noise; the sketch is 8 kB. */
 const COLUMNS = 512;
 
-/** All counts are halved at so many: about the last 4000 picks matter, 400 of a key at 10 %. */
+/** The next flush halves all counts from so many on: some thousands of picks matter, hundreds of a key at 10 %. */
 const WINDOW = 4096;
 
 /** Below so many counted picks no key is hot: of 512, a key with 10 % has 51 ± 7. */
@@ -27,7 +27,9 @@ export function newHotKeys(): HotKeys {
   return hot;
 }
 
-function halve(hot: HotKeys): void {
+/** Makes old traffic fade. Flush: in a pick it would be the only loop. */
+export function fadeKeys(hot: HotKeys): void {
+  if (hot.total < WINDOW) return;
   for (let k = 0; k < 2 * COLUMNS; k++) hot.counts[k] = hot.counts[k] / 2;
   hot.total = hot.total / 2;
 }
@@ -47,7 +49,6 @@ export function noteKey(hot: HotKeys, key: number): number {
   counts[second] = b;
   const total = hot.total + 1;
   hot.total = total;
-  if (total >= WINDOW) halve(hot);
   if (total < MIN_TOTAL) return 0;
   return (a < b ? a : b) / total;
 }

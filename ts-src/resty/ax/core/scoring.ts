@@ -1,4 +1,4 @@
-import { loadOf } from "./classes";
+import { loadOf } from "./load";
 import type { Pool } from "./pool";
 
 /**
@@ -41,7 +41,12 @@ export const SIGNALS: Record<string, Signal> = {
     is_share: false,
     read: (pool, node) => pool.p99_ms[node],
   },
-  in_flight: { doc: "requests in flight per weight", better: "low", is_share: false, read: loadOf },
+  in_flight: {
+    doc: "requests in flight per weight",
+    better: "low",
+    is_share: false,
+    read: (pool, node) => loadOf(pool, pool.static_weight, node),
+  },
   load: {
     doc: "requests in flight ÷ capacity (`max_conns`, else `max_concurrency_per_node`)",
     better: "low",

@@ -4,8 +4,9 @@
  * user's own that throws or answers nonsense costs nothing but its own say.
  */
 import { cheapest } from "../core/cost";
-import { avoids, leastLoaded, type Loads, type Role } from "../core/classes";
+import { avoids, type Loads, type Role } from "../core/classes";
 import { HASH_RANGE, hashNumber } from "../core/hash";
+import { leastLoaded } from "../core/load";
 import type { Pool } from "../core/pool";
 import { draw } from "../core/random";
 import type { Placement } from "./placement";
@@ -117,7 +118,7 @@ function pickForRole(
   if (count > 0) return ask(upstream, pool, state, scratch, count, report);
   // Every node is over what was usual at the last flush.
   count = narrow(upstream, pool, record, upstream.limited);
-  return leastLoaded(pool, scratch, count, upstream.picks_total % count);
+  return leastLoaded(pool, pool.static_weight, scratch, count, upstream.picks_total % count);
 }
 
 /** One view of the upstream, with regard to the request's class; -1 when nothing in it is left for the request. */

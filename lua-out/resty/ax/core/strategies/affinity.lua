@@ -3,11 +3,12 @@ local ____hash = require("resty.ax.core.hash")
 local HASH_RANGE = ____hash.HASH_RANGE
 local mixHashes = ____hash.mixHashes
 local ____hot_keys = require("resty.ax.core.hot_keys")
+local fadeKeys = ____hot_keys.fadeKeys
 local newHotKeys = ____hot_keys.newHotKeys
 local noteKey = ____hot_keys.noteKey
-local ____least_loaded = require("resty.ax.core.least_loaded")
-local leastLoaded = ____least_loaded.leastLoaded
-local loadOf = ____least_loaded.loadOf
+local ____load = require("resty.ax.core.load")
+local leastLoaded = ____load.leastLoaded
+local loadOf = ____load.loadOf
 local ____ring = require("resty.ax.core.ring")
 local nodeAt = ____ring.nodeAt
 local ____ring_options = require("resty.ax.core.ring_options")
@@ -17,6 +18,7 @@ local admit = ____ring_walk.admit
 local clockwise = ____ring_walk.clockwise
 local locate = ____ring_walk.locate
 local newMembers = ____ring_walk.newMembers
+local prepareMembers = ____ring_walk.prepareMembers
 --- Points of the window: nodes with few points near the key still get their say. Over 100, hot users saw every node.
 local WINDOW_POINTS = 32
 --- Nodes of the window: a key's data are warm on few nodes, and one of three can be bad.
@@ -25,12 +27,12 @@ local WINDOW_NODES = 3
 local HOT_KEY_SHARE = 0.1
 --- Value of `hot_key_share` that spreads no key, not even one that is all of the traffic.
 local NEVER = 1
---- The node's draw for a key: exponentially distributed with rate `weight`, so that the lowest of several
+--- The node's draw for a key, whose weight is above 0: exponentially distributed with rate `weight`, so that the lowest of several
 -- is each node's in proportion to its weight, and a weight that changes moves only keys from or to
 -- its node (weighted rendezvous hashing: Schindelhauer & Schomaker 2005, Resch 2015).
 local function drawFor(members, node, key, weight)
     local uniform = (mixHashes(key, members.identity[node + 1]) + 0.5) / HASH_RANGE
-    return -math.log(uniform) / (weight > 0 and weight or 1)
+    return -math.log(uniform) / weight
 end
 --- Fills the window: the first few distinct nodes clockwise, usable or not, so that a node that goes out
 -- brings nobody in whom the keys of the others could prefer.
@@ -79,7 +81,7 @@ local function drawAll(state, pool, met, key)
         local k = 0
         while k < met do
             local node = nodes[k + 1]
-            if members.allowed[node + 1] == members.allowed_mark then
+            if members.marks[node + 1] == members.mark and pool.weight[node + 1] > 0 then
                 local drawn = drawFor(members, node, key, pool.weight[node + 1])
                 nodes[usable + 1] = node
                 state.draws[usable + 1] = drawn
@@ -147,13 +149,7 @@ local function pick(state, pool, candidates, count, request)
     end
     local members = state.members
     locate(members, key)
-    admit(
-        members,
-        pool,
-        pool.weight,
-        candidates,
-        count
-    )
+    admit(members, pool, candidates, count)
     local share = noteKey(state.hot, key)
     local usable = drawAll(
         state,
@@ -168,8 +164,7 @@ local function pick(state, pool, candidates, count, request)
             candidates,
             count,
             key,
-            math.huge,
-            false
+            math.huge
         )
     end
     if share < state.hot_key_share or state.hot_key_share >= NEVER or usable == 1 then
@@ -220,6 +215,10 @@ ____exports.affinity = {
             draws = {},
             own = -1
         }
+    end,
+    prepare = function(state, pool)
+        fadeKeys(state.hot)
+        return prepareMembers(state.members, pool)
     end,
     pick = pick
 }

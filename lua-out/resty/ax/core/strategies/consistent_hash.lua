@@ -6,6 +6,7 @@ local admit = ____ring_walk.admit
 local clockwise = ____ring_walk.clockwise
 local locate = ____ring_walk.locate
 local newMembers = ____ring_walk.newMembers
+local prepareMembers = ____ring_walk.prepareMembers
 --- Up to so many candidates the sum is taken at every pick; above, once per millisecond of the clock.
 local EXACT_SUM_MAX = 64
 local function sumInFlight(state, pool, candidates, count, now_ms)
@@ -25,9 +26,9 @@ local function sumInFlight(state, pool, candidates, count, now_ms)
     return sum
 end
 ---
--- @returns requests that a node may have in flight per unit of weight (or each, where weights do not count)
+-- @returns requests that a node may have in flight per share
 local function boundOf(state, pool, candidates, count, request)
-    local units = state.by_weight and state.members.allowed_weight or state.members.allowed_count
+    local shares = state.members.share_sum
     local in_flight = sumInFlight(
         state,
         pool,
@@ -35,7 +36,7 @@ local function boundOf(state, pool, candidates, count, request)
         count,
         request.now_ms
     ) + 1
-    return units > 0 and state.load_factor * in_flight / units or math.huge
+    return shares > 0 and state.load_factor * in_flight / shares or math.huge
 end
 --- Ketama-style consistent hashing: the request's key decides, whatever the load; a node that is out is
 -- skipped, and its keys return to it when it does. With `load_factor`, consistent hashing with bounded
@@ -44,7 +45,7 @@ end
 ____exports.consistentHash = {
     name = "consistent_hash",
     uses_key = true,
-    options = {points_per_node = pointsPerNode, points_by_weight = {kind = "boolean", default = false, doc = "Nodes get points, and so keys, in proportion to their base weights. Changing one then moves keys.", reason = "without it, no edit of a weight moves a key"}, load_factor = {
+    options = {points_per_node = pointsPerNode, points_by_weight = {kind = "boolean", default = false, doc = "Nodes get keys in proportion to their base weights. Changing one then moves keys from or to its node, " .. "and no others.", reason = "without it, no edit of a weight moves a key"}, load_factor = {
         kind = "number",
         min = 0,
         max = 100,
@@ -53,25 +54,20 @@ ____exports.consistentHash = {
         reason = "the same key always goes to the same node; bounds give that up under load"
     }},
     create = function(pool, options)
-        local by_weight = options.points_by_weight == true
         return {
-            members = newMembers(pool, options.points_per_node, by_weight),
-            by_weight = by_weight,
+            members = newMembers(pool, options.points_per_node, options.points_by_weight == true),
             load_factor = options.load_factor,
             in_flight = 0,
             summed_at_ms = -1
         }
     end,
+    prepare = function(state, pool)
+        return prepareMembers(state.members, pool)
+    end,
     pick = function(state, pool, candidates, count, request)
         local members = state.members
         locate(members, request.key)
-        admit(
-            members,
-            pool,
-            pool.static_weight,
-            candidates,
-            count
-        )
+        admit(members, pool, candidates, count)
         local bound = state.load_factor > 0 and boundOf(
             state,
             pool,
@@ -85,8 +81,7 @@ ____exports.consistentHash = {
             candidates,
             count,
             request.key,
-            bound,
-            state.by_weight
+            bound
         )
     end
 }

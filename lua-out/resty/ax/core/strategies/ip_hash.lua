@@ -9,12 +9,13 @@ local admit = ____ring_walk.admit
 local clockwise = ____ring_walk.clockwise
 local locate = ____ring_walk.locate
 local newMembers = ____ring_walk.newMembers
+local prepareMembers = ____ring_walk.prepareMembers
 --- By the client's address: one client, one node, without a cookie. Addresses that share their first
 -- bits count as one client.
 -- 
 -- nginx's ip_hash takes the address modulo the sum of the weights, so that adding a node moves nearly
--- every client. Here a ring decides, with points by base weight. A weighted rendezvous would follow
--- the weights more closely, but has to look at every node: 10,000 of them cost it 200 µs a pick.
+-- every client. Here a ring decides, with distances divided by weight (ring_walk.ts). A weighted rendezvous would
+-- follow the weights more closely, but has to look at every node: 10,000 of them cost it 200 µs a pick.
 ____exports.ipHash = {
     name = "ip_hash",
     uses_key = true,
@@ -39,23 +40,19 @@ ____exports.ipHash = {
     create = function(pool, options)
         return {members = newMembers(pool, options.points_per_node, true)}
     end,
+    prepare = function(state, pool)
+        return prepareMembers(state.members, pool)
+    end,
     pick = function(state, pool, candidates, count, request)
         locate(state.members, request.key)
-        admit(
-            state.members,
-            pool,
-            pool.static_weight,
-            candidates,
-            count
-        )
+        admit(state.members, pool, candidates, count)
         return clockwise(
             state.members,
             pool,
             candidates,
             count,
             request.key,
-            math.huge,
-            false
+            math.huge
         )
     end
 }

@@ -1,10 +1,10 @@
 import { HASH_RANGE, mixHashes } from "../hash";
-import { type HotKeys, newHotKeys, noteKey } from "../hot_keys";
-import { leastLoaded, loadOf } from "../least_loaded";
+import { fadeKeys, type HotKeys, newHotKeys, noteKey } from "../hot_keys";
+import { leastLoaded, loadOf } from "../load";
 import type { Pool } from "../pool";
 import { nodeAt } from "../ring";
 import { pointsPerNode } from "../ring_options";
-import { admit, clockwise, locate, type Members, newMembers } from "../ring_walk";
+import { admit, clockwise, locate, type Members, newMembers, prepareMembers } from "../ring_walk";
 import type { PickRequest, Strategy } from "../strategy";
 
 interface State {
@@ -33,13 +33,13 @@ const HOT_KEY_SHARE = 0.1;
 const NEVER = 1;
 
 /**
- * The node's draw for a key: exponentially distributed with rate `weight`, so that the lowest of several
+ * The node's draw for a key, whose weight is above 0: exponentially distributed with rate `weight`, so that the lowest of several
  * is each node's in proportion to its weight, and a weight that changes moves only keys from or to
  * its node (weighted rendezvous hashing: Schindelhauer & Schomaker 2005, Resch 2015).
  */
 function drawFor(members: Members, node: number, key: number, weight: number): number {
   const uniform = (mixHashes(key, members.identity[node]) + 0.5) / HASH_RANGE;
-  return -Math.log(uniform) / (weight > 0 ? weight : 1);
+  return -Math.log(uniform) / weight;
 }
 
 /**
@@ -77,7 +77,7 @@ function drawAll(state: State, pool: Pool, met: number, key: number): number {
   let least = Infinity;
   for (let k = 0; k < met; k++) {
     const node = nodes[k];
-    if (members.allowed[node] === members.allowed_mark) {
+    if (members.marks[node] === members.mark && pool.weight[node] > 0) {
       const drawn = drawFor(members, node, key, pool.weight[node]);
       nodes[usable] = node;
       state.draws[usable] = drawn;
@@ -126,10 +126,10 @@ function pick(state: State, pool: Pool, candidates: number[], count: number, req
   if (request.tries > 0) return leastLoaded(pool, pool.weight, candidates, count, key % count);
   const members = state.members;
   locate(members, key);
-  admit(members, pool, pool.weight, candidates, count);
+  admit(members, pool, candidates, count);
   const share = noteKey(state.hot, key);
   const usable = drawAll(state, pool, fillWindow(state), key);
-  if (usable === 0) return clockwise(members, pool, candidates, count, key, Infinity, false);
+  if (usable === 0) return clockwise(members, pool, candidates, count, key, Infinity);
   if (share < state.hot_key_share || state.hot_key_share >= NEVER || usable === 1) return state.own;
   const wanted = share < 2 * state.hot_key_share ? 2 : 3;
   return spreadHot(state, pool, usable, wanted < usable ? wanted : usable);
@@ -186,6 +186,10 @@ export const affinity: Strategy<State> = {
       draws: [],
       own: -1,
     };
+  },
+  prepare(state, pool) {
+    fadeKeys(state.hot);
+    return prepareMembers(state.members, pool);
   },
   pick,
 };

@@ -1,11 +1,10 @@
 import type { Pool } from "../pool";
 import { pointsPerNode } from "../ring_options";
-import { admit, clockwise, locate, type Members, newMembers } from "../ring_walk";
+import { admit, clockwise, locate, type Members, newMembers, prepareMembers } from "../ring_walk";
 import type { PickRequest, Strategy } from "../strategy";
 
 interface State {
   members: Members;
-  by_weight: boolean;
   /** 0 = no bound. */
   load_factor: number;
   /** Requests in flight at all candidates, and when they were summed, monotonic ms. */
@@ -25,11 +24,11 @@ function sumInFlight(state: State, pool: Pool, candidates: number[], count: numb
   return sum;
 }
 
-/** @returns requests that a node may have in flight per unit of weight (or each, where weights do not count) */
+/** @returns requests that a node may have in flight per share */
 function boundOf(state: State, pool: Pool, candidates: number[], count: number, request: PickRequest): number {
-  const units = state.by_weight ? state.members.allowed_weight : state.members.allowed_count;
+  const shares = state.members.share_sum;
   const in_flight = sumInFlight(state, pool, candidates, count, request.now_ms) + 1;
-  return units > 0 ? (state.load_factor * in_flight) / units : Infinity;
+  return shares > 0 ? (state.load_factor * in_flight) / shares : Infinity;
 }
 
 /**
@@ -46,7 +45,9 @@ export const consistentHash: Strategy<State> = {
     points_by_weight: {
       kind: "boolean",
       default: false,
-      doc: "Nodes get points, and so keys, in proportion to their base weights. Changing one then moves keys.",
+      doc:
+        "Nodes get keys in proportion to their base weights. Changing one then moves keys from or to its node, " +
+        "and no others.",
       reason: "without it, no edit of a weight moves a key",
     },
     load_factor: {
@@ -61,20 +62,21 @@ export const consistentHash: Strategy<State> = {
     },
   },
   create(pool, options) {
-    const by_weight = options["points_by_weight"] === true;
     return {
-      members: newMembers(pool, options["points_per_node"] as number, by_weight),
-      by_weight,
+      members: newMembers(pool, options["points_per_node"] as number, options["points_by_weight"] === true),
       load_factor: options["load_factor"] as number,
       in_flight: 0,
       summed_at_ms: -1,
     };
   },
+  prepare(state, pool) {
+    return prepareMembers(state.members, pool);
+  },
   pick(state, pool, candidates, count, request) {
     const members = state.members;
     locate(members, request.key);
-    admit(members, pool, pool.static_weight, candidates, count);
+    admit(members, pool, candidates, count);
     const bound = state.load_factor > 0 ? boundOf(state, pool, candidates, count, request) : Infinity;
-    return clockwise(members, pool, candidates, count, request.key, bound, state.by_weight);
+    return clockwise(members, pool, candidates, count, request.key, bound);
   },
 };

@@ -1,6 +1,6 @@
 import { IPV4_PREFIX_BITS, IPV6_PREFIX_BITS } from "../request_key";
 import { pointsPerNode } from "../ring_options";
-import { admit, clockwise, locate, type Members, newMembers } from "../ring_walk";
+import { admit, clockwise, locate, type Members, newMembers, prepareMembers } from "../ring_walk";
 import type { Strategy } from "../strategy";
 
 interface State {
@@ -12,8 +12,8 @@ interface State {
  * bits count as one client.
  *
  * nginx's ip_hash takes the address modulo the sum of the weights, so that adding a node moves nearly
- * every client. Here a ring decides, with points by base weight. A weighted rendezvous would follow
- * the weights more closely, but has to look at every node: 10,000 of them cost it 200 µs a pick.
+ * every client. Here a ring decides, with distances divided by weight (ring_walk.ts). A weighted rendezvous would
+ * follow the weights more closely, but has to look at every node: 10,000 of them cost it 200 µs a pick.
  */
 export const ipHash: Strategy<State> = {
   name: "ip_hash",
@@ -51,9 +51,12 @@ export const ipHash: Strategy<State> = {
   create(pool, options) {
     return { members: newMembers(pool, options["points_per_node"] as number, true) };
   },
+  prepare(state, pool) {
+    return prepareMembers(state.members, pool);
+  },
   pick(state, pool, candidates, count, request) {
     locate(state.members, request.key);
-    admit(state.members, pool, pool.static_weight, candidates, count);
-    return clockwise(state.members, pool, candidates, count, request.key, Infinity, false);
+    admit(state.members, pool, candidates, count);
+    return clockwise(state.members, pool, candidates, count, request.key, Infinity);
   },
 };

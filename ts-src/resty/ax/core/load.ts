@@ -1,12 +1,15 @@
 import type { Pool } from "./pool";
 
-/** Stands in for weight 0: such a node is loaded more than any other, yet stays comparable. */
+/** Stands in for weight 0: such a node is loaded more than any other as soon as it has a request. */
 const MIN_WEIGHT = 1e-9;
 
-/** Requests in flight over all workers per weight, were the node to get one more. */
+/**
+ * Requests in flight over all workers (own exact, others' as of the last flush) per weight.
+ * @param weights pool.weight or pool.static_weight
+ */
 export function loadOf(pool: Pool, weights: number[], node: number): number {
   const weight = weights[node];
-  return (pool.in_flight[node] + pool.others_in_flight[node] + 1) / (weight > MIN_WEIGHT ? weight : MIN_WEIGHT);
+  return (pool.in_flight[node] + pool.others_in_flight[node]) / (weight > MIN_WEIGHT ? weight : MIN_WEIGHT);
 }
 
 /**
@@ -22,17 +25,14 @@ export function leastLoaded(
   offset: number,
 ): number {
   let node = candidates[offset];
-  let least = Infinity;
-  let at = offset;
-  for (let k = 0; k < count; k++) {
-    const other = candidates[at];
+  let least = loadOf(pool, weights, node);
+  for (let k = 1; k < count; k++) {
+    const other = candidates[offset + k < count ? offset + k : offset + k - count];
     const load = loadOf(pool, weights, other);
     if (load < least) {
       least = load;
       node = other;
     }
-    at++;
-    if (at >= count) at = 0;
   }
   return node;
 }

@@ -102,6 +102,17 @@ function strategySection(name: string, fields: Record<string, FieldSchema>): str
   return `### ${name}\n\n${body}`;
 }
 
+/** Options of a map inside an upstream's. */
+function objectSection(path: string, fields: Record<string, FieldSchema>): string {
+  let inner = fields;
+  for (const key of path.split(".")) {
+    const field = inner[key];
+    if (field?.kind !== "object") throw new Error(`${path}: no map of options`);
+    inner = field.fields;
+  }
+  return `## Upstream: \`upstreams.<name>.${path}\`\n\n${table(inner)}`;
+}
+
 /** @returns the whole page */
 export function renderReference(): string {
   const options = strategyOptions();
@@ -111,6 +122,7 @@ export function renderReference(): string {
     `## Top level\n\n${table(configFields(options))}`,
     `## Upstream: \`upstreams.<name>\`\n\n${table(upstreamFields(options))}`,
     `## Node: \`upstreams.<name>.nodes[n]\`\n\n${table(nodeFields)}`,
+    ...["probe", "probe.http"].map((path) => objectSection(path, upstreamFields(options))),
     `## Strategies: \`upstreams.<name>.strategy_options\`\n`,
     ...names.map((name) => strategySection(name, options[name])),
   ].join("\n");

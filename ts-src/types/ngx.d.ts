@@ -83,8 +83,52 @@ interface NgxReq {
   get_uri_args(max?: number): Record<string, string | true | (string | true)[] | undefined>;
 }
 
+/** A cosocket. Timer, access and content phases. */
+interface NgxTcpSocket {
+  settimeouts(this: NgxTcpSocket, connect_ms: number, send_ms: number, read_ms: number): void;
+  connect(
+    this: NgxTcpSocket,
+    host: string,
+    port_or_options?: number | { pool: string },
+    options?: { pool: string },
+  ): LuaMultiReturn<[number | undefined, string | undefined]>;
+  sslhandshake(
+    this: NgxTcpSocket,
+    session: boolean | undefined,
+    server_name: string | undefined,
+    verify: boolean,
+  ): LuaMultiReturn<[unknown, string | undefined]>;
+  send(this: NgxTcpSocket, data: string): LuaMultiReturn<[number | undefined, string | undefined]>;
+  receiveany(this: NgxTcpSocket, max: number): LuaMultiReturn<[string | undefined, string | undefined]>;
+  close(this: NgxTcpSocket): LuaMultiReturn<[number | undefined, string | undefined]>;
+}
+
+/** A light thread. */
+interface NgxLightThread {
+  readonly __light_thread: never;
+}
+
+/** @noSelf */
+interface NgxThreads {
+  spawn<A extends unknown[]>(body: (this: void, ...args: A) => void, ...args: A): NgxLightThread;
+  kill(thread: NgxLightThread): LuaMultiReturn<[true | undefined, string | undefined]>;
+}
+
+/** @noSelf */
+interface NgxRegex {
+  /** Begin and end of the first match; undefined and undefined without one; a third value is an error. */
+  find(
+    subject: string,
+    regex: string,
+    options?: string,
+  ): LuaMultiReturn<[number | undefined, number | undefined, string | undefined]>;
+}
+
 /** @noSelf */
 interface NgxApi {
+  socket: { tcp(this: void): LuaMultiReturn<[NgxTcpSocket | undefined, string | undefined]> };
+  thread: NgxThreads;
+  re: NgxRegex;
   shared: Record<string, NgxSharedDict | undefined>;
   timer: NgxTimer;
   worker: NgxWorker;

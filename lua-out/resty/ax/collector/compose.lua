@@ -60,7 +60,7 @@ function snapshotBody(upstream)
     parts[____end + 1] = "}}"
     return table.concat(parts, "")
 end
-function detailBody(collector, upstream)
+function detailBody(collector, upstream, now_ms)
     local texts = {}
     do
         local i = 0
@@ -69,7 +69,7 @@ function detailBody(collector, upstream)
             i = i + 1
         end
     end
-    return ((poolText(collector, upstream) .. ",\"nodes\":{") .. table.concat(texts, ",")) .. "}}"
+    return ((poolText(collector, upstream, now_ms) .. ",\"nodes\":{") .. table.concat(texts, ",")) .. "}}"
 end
 function describe(collector, upstream, node, now_ms)
     local ____node_1 = node
@@ -104,6 +104,9 @@ function describe(collector, upstream, node, now_ms)
         percentile(long.hist, long.ok, 0.99),
         10
     ) or nil
+    local ____detail_4 = detail
+    local ____opt_2 = collector.deps.probes
+    ____detail_4.probe = ____opt_2 and ____opt_2.record(upstream.config.name, node.config.id)
     node.detail_text = (node.key .. ":") .. (collector.deps.encode(detail) or "{}")
     node.described = true
     breathe(collector, 2)
@@ -111,7 +114,7 @@ end
 function requestsPerS(node)
     return node.windows.short.total.picks * 1000 / coveredMs(node.windows.short)
 end
-function poolText(collector, upstream)
+function poolText(collector, upstream, now_ms)
     local hist = {}
     local ok = 0
     local requests_per_s = 0
@@ -134,7 +137,10 @@ function poolText(collector, upstream)
         percentile(hist, ok, 0.99),
         10
     )) or ""
-    return ((("\"collector_pid\":" .. tostring(collector.deps.pid)) .. ",\"requests_per_s\":") .. tostring(round(requests_per_s, 10))) .. latencies
+    local ____opt_5 = collector.deps.probes
+    local summary = ____opt_5 and ____opt_5.summary(upstream.config.name, now_ms)
+    local probes = summary == nil and "" or ",\"probes\":" .. (collector.deps.encode(summary) or "{}")
+    return (((("\"collector_pid\":" .. tostring(collector.deps.pid)) .. ",\"requests_per_s\":") .. tostring(round(requests_per_s, 10))) .. latencies) .. probes
 end
 --- Up to this many nodes over all upstreams have their details written anew in every tick: about 1 ms. With
 -- more they take turns.
@@ -175,7 +181,7 @@ function ____exports.composeUpstream(collector, upstream, now_ms)
     upstream.snapshot_body = snapshotBody(upstream)
     breathe(collector, count / 4)
     if upstream.detail_due then
-        upstream.detail_body = detailBody(collector, upstream)
+        upstream.detail_body = detailBody(collector, upstream, now_ms)
     end
 end
 STATE_TEXTS = {}

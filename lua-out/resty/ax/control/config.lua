@@ -164,6 +164,31 @@ local function toConfig(record)
     end
     return record
 end
+--- Regular expressions can only be checked by who runs them.
+local function checkRegexes(loading, upstreams)
+    if loading.deps.checkRegex == nil then
+        return
+    end
+    for ____, name in ipairs(sortedKeys(upstreams)) do
+        local ____opt_0 = upstreams[name].probe
+        local http = ____opt_0 and ____opt_0.http
+        local ____temp_4
+        if (http and http.body_regex) == nil then
+            ____temp_4 = nil
+        else
+            ____temp_4 = loading.deps.checkRegex(http.body_regex)
+        end
+        local wrong = ____temp_4
+        if wrong ~= nil then
+            local path = keyPath("upstreams", name) .. ".probe.http.body_regex"
+            report(
+                loading.problems,
+                path,
+                ((quote(http and http.body_regex or "") .. " does not compile: ") .. wrong) .. "; a PCRE is needed"
+            )
+        end
+    end
+end
 --- A zone that no node is in prefers nothing: most likely a slip of the pen, but a node may be there tomorrow.
 local function warnAboutZone(loading, upstream)
     if upstream.zone == nil then
@@ -256,6 +281,9 @@ function ____exports.loadConfig(source, deps)
     local upstreams = record.upstreams
     if upstreams ~= nil then
         adoptAll(loading, upstreams, raw.upstreams)
+    end
+    if upstreams ~= nil then
+        checkRegexes(loading, upstreams)
     end
     if problems.total == 0 then
         local config = toConfig(record)

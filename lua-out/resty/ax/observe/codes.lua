@@ -14,6 +14,7 @@ ____exports.FAULT_CODES = {
     "access_phase",
     "flush",
     "collector",
+    "probe",
     "store_full",
     "store_corrupt",
     "api"

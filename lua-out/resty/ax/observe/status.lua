@@ -46,6 +46,21 @@ local function withoutData(given)
         }
     }
 end
+local function probeStatus(probe, now_ms)
+    return {
+        verdict = probe.verdict,
+        why = probe.why,
+        age_s = seconds(probe.at_ms, now_ms),
+        failed_in_row = probe.failed_in_row,
+        passed_in_row = probe.passed_in_row,
+        slow = probe.slow == true,
+        took_ms = probe.took_ms,
+        normal_ms = probe.normal_ms,
+        watermark = probe.watermark,
+        queue_depth = probe.queue_depth,
+        signals = probe.signals
+    }
+end
 local function withData(given, node, now_ms)
     local status = withoutData(given)
     status.state = node.state
@@ -66,6 +81,9 @@ local function withData(given, node, now_ms)
     status.latency_ms = node.latency_ms
     status.error_rate = rounded(node.error_rate)
     status.ejections = node.ejections
+    if node.probe ~= nil then
+        status.probe = probeStatus(node.probe, now_ms)
+    end
     status.totals = {
         picks = node.picks_total,
         ok = node.ok_total,
@@ -115,6 +133,7 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         status.requests_per_s = detail.requests_per_s
         status.p50_ms = detail.p50_ms
         status.p99_ms = detail.p99_ms
+        status.probes = detail.probes
         if status.data_age_ms > STALE_MS then
             local ____status_warnings_3 = status.warnings
             ____status_warnings_3[#____status_warnings_3 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"

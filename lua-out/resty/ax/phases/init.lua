@@ -17,6 +17,8 @@ local logNotice = ____log.logNotice
 local logWarning = ____log.logWarning
 local ____modules = require("resty.ax.nginx.modules")
 local loadModule = ____modules.loadModule
+local ____regex = require("resty.ax.nginx.regex")
+local regexProblem = ____regex.regexProblem
 local ____shared = require("resty.ax.nginx.shared")
 local openStore = ____shared.openStore
 local ____problems = require("resty.ax.core.config.problems")
@@ -78,6 +80,7 @@ function ____exports.init(source)
             decodeJson = decode,
             adopt = newAdopt(),
             strategies = optionsByStrategy(),
+            checkRegex = regexProblem,
             warn = logWarning,
             logError = logError
         }

@@ -13,6 +13,7 @@ local function __TS__ObjectAssign(target, ...)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
+local decodeOrNothing, newOffice
 local ____collector = require("resty.ax.collector.collector")
 local newCollector = ____collector.newCollector
 local tick = ____collector.tick
@@ -62,13 +63,48 @@ local sendFaults = ____faults.sendFaults
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
 local report = ____faults.report
-local SWEEP_EVERY_MS = 5000
---- On top of one flush and one collector interval: for an election that may come between.
-local HOLD_MARGIN_MS = 1000
-local function decodeOrNothing(text)
+local ____probes = require("resty.ax.phases.probes")
+local keepProbing = ____probes.keepProbing
+local startProbes = ____probes.startProbes
+local stopProbes = ____probes.stopProbes
+function decodeOrNothing(text)
     local value = decode(text)
     return value
 end
+function newOffice(worker, now_ms)
+    worker.probes = startProbes(worker, now_ms)
+    local ____newCollector_10 = newCollector
+    local ____worker_config_9 = worker.config
+    local ____worker_store_3 = worker.store
+    local ____encode_4 = encode
+    local ____decodeOrNothing_5 = decodeOrNothing
+    local ____worker_exchange_pid_6 = worker.exchange.pid
+    local ____processAlive_7 = processAlive
+    local ____pause_8 = pause
+    local ____opt_1 = worker.probes
+    return ____newCollector_10(
+        ____worker_config_9,
+        {
+            store = ____worker_store_3,
+            encode = ____encode_4,
+            decode = ____decodeOrNothing_5,
+            pid = ____worker_exchange_pid_6,
+            processAlive = ____processAlive_7,
+            pause = ____pause_8,
+            probes = ____opt_1 and ____opt_1.source,
+            onWarning = function(kind, message)
+                fault(
+                    kind,
+                    message,
+                    nowMs()
+                )
+            end
+        }
+    )
+end
+local SWEEP_EVERY_MS = 5000
+--- On top of one flush and one collector interval: for an election that may come between.
+local HOLD_MARGIN_MS = 1000
 local function defaultsOf(strategy)
     local options = {}
     for name, field in pairs(strategy.options) do
@@ -144,6 +180,7 @@ local function newWorker(prepared, faults)
         },
         candidate = newCandidate(prepared.store, pid, processAlive),
         collector = nil,
+        probes = nil,
         collected_at_ms = 0,
         swept_at_ms = 0,
         faults = faults,
@@ -161,31 +198,17 @@ end
 local function collect(worker, now_ms)
     if not isElected(worker.candidate, now_ms) then
         worker.collector = nil
+        stopProbes(worker.probes)
+        worker.probes = nil
         return
     end
     if worker.collector ~= nil and now_ms - worker.collected_at_ms < worker.config.collector_interval_ms then
         return
     end
     if worker.collector == nil then
-        worker.collector = newCollector(
-            worker.config,
-            {
-                store = worker.store,
-                encode = encode,
-                decode = decodeOrNothing,
-                pid = worker.exchange.pid,
-                processAlive = processAlive,
-                pause = pause,
-                onWarning = function(kind, message)
-                    fault(
-                        kind,
-                        message,
-                        nowMs()
-                    )
-                end
-            }
-        )
+        worker.collector = newOffice(worker, now_ms)
     end
+    keepProbing(worker.probes, now_ms)
     worker.collected_at_ms = now_ms
     tick(worker.collector, now_ms)
 end
@@ -221,6 +244,7 @@ end
 local function leave(worker, now_ms)
     worker.exiting = true
     publish(worker.exchange, worker.upstreams, true, now_ms)
+    stopProbes(worker.probes)
     resign(worker.candidate)
 end
 --- Every step on its own: one that throws must not take the others along.

@@ -44,7 +44,7 @@ export function composeUpstream(collector: Collector, upstream: UpstreamRecord, 
   if (upstream.detail_cursor === 0) upstream.detail_due = true;
   upstream.snapshot_body = snapshotBody(upstream);
   breathe(collector, count / 4);
-  if (upstream.detail_due) upstream.detail_body = detailBody(collector, upstream);
+  if (upstream.detail_due) upstream.detail_body = detailBody(collector, upstream, now_ms);
 }
 
 /**
@@ -90,10 +90,10 @@ function snapshotBody(upstream: UpstreamRecord): string {
 const STATE_TEXTS = {} as Record<NodeState, string>;
 for (const state in STATES) STATE_TEXTS[state as NodeState] = `:{"state":"${state}","weight":`;
 
-function detailBody(collector: Collector, upstream: UpstreamRecord): string {
+function detailBody(collector: Collector, upstream: UpstreamRecord, now_ms: number): string {
   const texts: string[] = [];
   for (let i = 0; i < upstream.nodes.length; i++) texts[i] = upstream.nodes[i].detail_text;
-  return `${poolText(collector, upstream)},"nodes":{${texts.join(",")}}}`;
+  return `${poolText(collector, upstream, now_ms)},"nodes":{${texts.join(",")}}}`;
 }
 
 /** Brings a node's DetailNode and its text up to date. */
@@ -112,6 +112,7 @@ function describe(collector: Collector, upstream: UpstreamRecord, node: NodeReco
   detail.p50_ms = short.ok > 0 ? round(percentile(short.hist, short.ok, 0.5), 10) : undefined;
   detail.p99_ms = short.ok > 0 ? round(percentile(short.hist, short.ok, 0.99), 10) : undefined;
   detail.p99_long_ms = long.ok > 0 ? round(percentile(long.hist, long.ok, 0.99), 10) : undefined;
+  detail.probe = collector.deps.probes?.record(upstream.config.name, node.config.id);
   node.detail_text = `${node.key}:${collector.deps.encode(detail) ?? "{}"}`;
   node.described = true;
   // Twice the work of a look at it.
@@ -123,7 +124,7 @@ function requestsPerS(node: NodeRecord): number {
 }
 
 /** The fields of a Detail that are about the upstream as a whole, but for the head's. */
-function poolText(collector: Collector, upstream: UpstreamRecord): string {
+function poolText(collector: Collector, upstream: UpstreamRecord, now_ms: number): string {
   const hist: number[] = [];
   let ok = 0;
   let requests_per_s = 0;
@@ -135,7 +136,9 @@ function poolText(collector: Collector, upstream: UpstreamRecord): string {
   }
   const latencies =
     ok > 0 ? `,"p50_ms":${round(percentile(hist, ok, 0.5), 10)},"p99_ms":${round(percentile(hist, ok, 0.99), 10)}` : "";
-  return `"collector_pid":${collector.deps.pid},"requests_per_s":${round(requests_per_s, 10)}${latencies}`;
+  const summary = collector.deps.probes?.summary(upstream.config.name, now_ms);
+  const probes = summary === undefined ? "" : `,"probes":${collector.deps.encode(summary) ?? "{}"}`;
+  return `"collector_pid":${collector.deps.pid},"requests_per_s":${round(requests_per_s, 10)}${latencies}${probes}`;
 }
 
 /**

@@ -9,6 +9,7 @@ import { checkName } from "../core/config/texts";
 import type { StrategyOptions } from "../core/config/upstream_options";
 import { validate } from "../core/config/validate";
 import type { AxConfig, NodeConfig, UpstreamConfig } from "../core/model";
+import type { ProbeConfig } from "../core/probe/config";
 import type { AdoptedServer, Adoption } from "../nginx/conf/adoption";
 
 /** What loading needs from outside; nginx/ has the real ones, tests pass their own. */
@@ -21,6 +22,8 @@ export interface ConfigDeps {
   adopt(this: void, upstream: string, conf_path?: string): LuaMultiReturn<[Adoption | undefined, string | undefined]>;
   /** Options of every built-in strategy, by its name. */
   strategies: StrategyOptions;
+  /** @returns what is wrong with a regular expression of nginx's; undefined when nothing is, or nobody can tell */
+  checkRegex?(this: void, regex: string): string | undefined;
   /** Takes what is odd but no mistake, one line each. */
   warn?(this: void, text: string): void;
   /** Takes the problems one by one when they are too long for one error text. */
@@ -156,6 +159,19 @@ function toConfig(record: Fields): AxConfig {
   return record as unknown as AxConfig;
 }
 
+/** Regular expressions can only be checked by who runs them. */
+function checkRegexes(loading: Loading, upstreams: Record<string, Fields>): void {
+  if (loading.deps.checkRegex === undefined) return;
+  for (const name of sortedKeys(upstreams)) {
+    const http = (upstreams[name]["probe"] as Partial<ProbeConfig> | undefined)?.http;
+    const wrong = http?.body_regex === undefined ? undefined : loading.deps.checkRegex(http.body_regex);
+    if (wrong !== undefined) {
+      const path = `${keyPath("upstreams", name)}.probe.http.body_regex`;
+      report(loading.problems, path, `${quote(http?.body_regex ?? "")} does not compile: ${wrong}; a PCRE is needed`);
+    }
+  }
+}
+
 /** A zone that no node is in prefers nothing: most likely a slip of the pen, but a node may be there tomorrow. */
 function warnAboutZone(loading: Loading, upstream: UpstreamConfig): void {
   if (upstream.zone === undefined) return;
@@ -236,6 +252,7 @@ export function loadConfig(
   const upstreams = record["upstreams"] as Record<string, Fields> | undefined;
   if (upstreams !== undefined)
     adoptAll(loading, upstreams, (raw as Record<string, Record<string, Fields>>)["upstreams"]);
+  if (upstreams !== undefined) checkRegexes(loading, upstreams);
   if (problems.total === 0) {
     const config = toConfig(record);
     for (const name of sortedKeys(config.upstreams)) warnAboutZone(loading, config.upstreams[name]);

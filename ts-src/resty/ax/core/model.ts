@@ -3,6 +3,8 @@
  * resolved. Written once by init (master process), read-only in every worker afterwards.
  */
 
+import type { ProbeConfig } from "./probe/config";
+
 /** One upstream node. Its `id` is its identity: state is keyed by it, over edits and reloads. */
 export interface NodeConfig {
   /** Name if the user gave one, else the address as "host:port" or "unix:/path". */
@@ -63,6 +65,8 @@ export interface UpstreamConfig {
   class_source?: string;
   /** Class names → what they stand for; absent = vip, normal, batch. */
   classes?: Record<string, string>;
+  /** Active checks; absent = none. */
+  probe?: ProbeConfig;
 }
 
 /** The whole configuration. */

@@ -1,4 +1,6 @@
 import type { NodeState } from "./health/states";
+import type { ProbeRecord } from "./probe/record";
+import type { ProbeSummary } from "./probe/tally";
 
 /**
  * What crosses the shared store, and under which keys. Everything is keyed by node identity,
@@ -129,6 +131,8 @@ export interface DetailNode extends SnapshotNode {
   err_total: number;
   fail_total: number;
   aborted_total: number;
+  /** What active probes found; absent without them, and before the first check. */
+  probe?: ProbeRecord;
 }
 
 export interface Detail {
@@ -139,5 +143,7 @@ export interface Detail {
   p50_ms?: number;
   p99_ms?: number;
   requests_per_s: number;
+  /** How checks went lately; absent without active probes. */
+  probes?: ProbeSummary;
   nodes: Record<string, DetailNode>;
 }

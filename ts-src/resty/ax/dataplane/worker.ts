@@ -4,6 +4,7 @@
  */
 import type { Candidate } from "../collector/election";
 import type { Collector } from "../collector/collector";
+import type { Probes } from "../collector/prober";
 import type { AxConfig } from "../core/model";
 import type { AnyStrategy } from "../core/strategies/registry";
 import type { SharedStore } from "../nginx/shared";
@@ -30,6 +31,8 @@ export interface Worker {
   candidate: Candidate;
   /** Present while this worker is the collector. */
   collector: Collector | undefined;
+  /** The same; absent too when no upstream has probes. */
+  probes: Probes | undefined;
   collected_at_ms: number;
   swept_at_ms: number;
   faults: Faults;

@@ -27,6 +27,8 @@ export const FAULT_CODES = [
   "flush",
   // The collector threw: weights stay as they are.
   "collector",
+  // A check of a node broke, or nginx gave no timer for checks: the others go on.
+  "probe",
   // The shared dict is full: workers go on with what they have.
   "store_full",
   // The shared dict held something unreadable: it was thrown away.

@@ -4,6 +4,8 @@
  */
 import type { NodeConfig, UpstreamConfig } from "../core/model";
 import { formatAddress } from "../core/config/address";
+import type { ProbeRecord } from "../core/probe/record";
+import type { ProbeSummary } from "../core/probe/tally";
 import type { Store } from "../core/store";
 import { asCount, asNumber, asRecord } from "../core/values";
 import { type Detail, type DetailNode, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
@@ -45,6 +47,8 @@ export interface NodeStatus {
   max_fails: number;
   fail_timeout_s: number;
   labels: Record<string, string>;
+  /** What active probes found; absent without them, and before the first check. */
+  probe?: ProbeStatus;
   totals: { picks: number; ok: number; err: number; fail: number; aborted: number };
 }
 
@@ -62,6 +66,8 @@ export interface UpstreamStatus {
   /** Where keys come from, and the requests that had none; absent when no `hash_key` is configured. */
   hash_key?: string;
   keyless_picks?: number;
+  /** How active checks went in the last one to two minutes; absent without them. */
+  probes?: ProbeSummary;
   warnings: string[];
   nodes: NodeStatus[];
 }
@@ -106,6 +112,37 @@ function withoutData(given: NodeConfig): NodeStatus {
   };
 }
 
+/** What active probes found of a node, as shown. */
+export interface ProbeStatus {
+  verdict: string;
+  why: string;
+  age_s: number;
+  failed_in_row: number;
+  passed_in_row: number;
+  slow: boolean;
+  took_ms?: number;
+  normal_ms?: number;
+  watermark?: number;
+  queue_depth?: number;
+  signals?: Record<string, number>;
+}
+
+function probeStatus(probe: ProbeRecord, now_ms: number): ProbeStatus {
+  return {
+    verdict: probe.verdict,
+    why: probe.why,
+    age_s: seconds(probe.at_ms, now_ms),
+    failed_in_row: probe.failed_in_row,
+    passed_in_row: probe.passed_in_row,
+    slow: probe.slow === true,
+    took_ms: probe.took_ms,
+    normal_ms: probe.normal_ms,
+    watermark: probe.watermark,
+    queue_depth: probe.queue_depth,
+    signals: probe.signals,
+  };
+}
+
 function withData(given: NodeConfig, node: DetailNode, now_ms: number): NodeStatus {
   const status = withoutData(given);
   status.state = node.state;
@@ -124,6 +161,7 @@ function withData(given: NodeConfig, node: DetailNode, now_ms: number): NodeStat
   status.latency_ms = node.latency_ms;
   status.error_rate = rounded(node.error_rate);
   status.ejections = node.ejections;
+  if (node.probe !== undefined) status.probe = probeStatus(node.probe, now_ms);
   status.totals = {
     picks: node.picks_total,
     ok: node.ok_total,
@@ -173,6 +211,7 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
     status.requests_per_s = detail.requests_per_s;
     status.p50_ms = detail.p50_ms;
     status.p99_ms = detail.p99_ms;
+    status.probes = detail.probes;
     if (status.data_age_ms > STALE_MS) {
       status.warnings.push(`data is ${seconds(detail.at_ms, now_ms)} s old: the collector does not get through`);
     }

@@ -7,6 +7,7 @@ import { readFile } from "../nginx/files";
 import { decode } from "../nginx/json";
 import { logError, logNotice, logWarning } from "../nginx/log";
 import { loadModule } from "../nginx/modules";
+import { regexProblem } from "../nginx/regex";
 import { openStore } from "../nginx/shared";
 import { newProblems, type Problems, renderProblems, report } from "../core/config/problems";
 
@@ -57,6 +58,7 @@ export function init(source: unknown): void {
     decodeJson: decode,
     adopt: newAdopt(),
     strategies: optionsByStrategy(),
+    checkRegex: regexProblem,
     warn: logWarning,
     logError,
   });

@@ -1,4 +1,4 @@
-import { newCollector, tick } from "../collector/collector";
+import { type Collector, newCollector, tick } from "../collector/collector";
 import { isElected, newCandidate, resign } from "../collector/election";
 import { type AnyStrategy, strategies } from "../core/strategies/registry";
 import type { UpstreamConfig } from "../core/model";
@@ -17,6 +17,7 @@ import { processAlive, workerPid } from "../nginx/process";
 import { every, pause } from "../nginx/timer";
 import { type Faults, newFaults, sendFaults } from "../observe/faults";
 import { fault, report } from "./faults";
+import { keepProbing, startProbes, stopProbes } from "./probes";
 
 const SWEEP_EVERY_MS = 5000;
 
@@ -79,6 +80,7 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     },
     candidate: newCandidate(prepared.store, pid, processAlive),
     collector: undefined,
+    probes: undefined,
     collected_at_ms: 0,
     swept_at_ms: 0,
     faults,
@@ -97,22 +99,31 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
 function collect(worker: Worker, now_ms: number): void {
   if (!isElected(worker.candidate, now_ms)) {
     worker.collector = undefined;
+    stopProbes(worker.probes);
+    worker.probes = undefined;
     return;
   }
   if (worker.collector !== undefined && now_ms - worker.collected_at_ms < worker.config.collector_interval_ms) return;
-  worker.collector ??= newCollector(worker.config, {
+  worker.collector ??= newOffice(worker, now_ms);
+  keepProbing(worker.probes, now_ms);
+  worker.collected_at_ms = now_ms;
+  tick(worker.collector, now_ms);
+}
+
+function newOffice(worker: Worker, now_ms: number): Collector {
+  worker.probes = startProbes(worker, now_ms);
+  return newCollector(worker.config, {
     store: worker.store,
     encode,
     decode: decodeOrNothing,
     pid: worker.exchange.pid,
     processAlive,
     pause,
+    probes: worker.probes?.source,
     onWarning: (kind, message) => {
       fault(kind, message, nowMs());
     },
   });
-  worker.collected_at_ms = now_ms;
-  tick(worker.collector, now_ms);
 }
 
 function receive(worker: Worker, now_ms: number): void {
@@ -147,6 +158,7 @@ function send(worker: Worker, now_ms: number): void {
 function leave(worker: Worker, now_ms: number): void {
   worker.exiting = true;
   publish(worker.exchange, worker.upstreams, true, now_ms);
+  stopProbes(worker.probes);
   resign(worker.candidate);
 }
 

@@ -3,6 +3,8 @@ local ____nodes = require("resty.ax.core.config.nodes")
 local nodeFields = ____nodes.nodeFields
 local ____placement_options = require("resty.ax.core.config.placement_options")
 local placementFields = ____placement_options.placementFields
+local ____probe_options = require("resty.ax.core.config.probe_options")
+local probeFields = ____probe_options.probeFields
 local ____hash_key = require("resty.ax.core.config.hash_key")
 local HASH_KEY_FORMS = ____hash_key.HASH_KEY_FORMS
 local ____show = require("resty.ax.core.config.show")
@@ -181,7 +183,8 @@ function ____exports.upstreamFields(strategies)
         placementFields,
         windowFields,
         scoreFields,
-        ejectionFields
+        ejectionFields,
+        probeFields
     }
     do
         local i = 0

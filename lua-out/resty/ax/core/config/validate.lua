@@ -393,6 +393,9 @@ function whenAbsent(field, key, path, problems)
     if kind == "any" then
         return nil
     end
+    if kind == "object" and field.optional == true then
+        return nil
+    end
     if kind == "object" then
         return validateObject(
             {},

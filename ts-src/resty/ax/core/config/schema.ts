@@ -68,6 +68,8 @@ export interface ListField extends FieldBase {
 export interface ObjectField extends FieldBase {
   kind: "object";
   fields: Record<string, FieldSchema>;
+  /** Absent means absent; without it, absent means every field's default. */
+  optional?: boolean;
   /** Runs after the fields: rules that concern several of them. */
   check?: ObjectCheck;
 }

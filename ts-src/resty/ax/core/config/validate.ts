@@ -171,6 +171,7 @@ function whenAbsent(field: FieldSchema, key: string, path: string, problems: Pro
   const kind = field.kind;
   if (kind === "number" || kind === "boolean" || kind === "enum") return field.default;
   if (kind === "any") return undefined;
+  if (kind === "object" && field.optional === true) return undefined;
   if (kind === "object") return validateObject({}, field, key, path, problems);
   if (field.required === true) report(problems, path, `is missing; ${needText(field, key)} is needed`);
   if (kind === "string") return field.default;

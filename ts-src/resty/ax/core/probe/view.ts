@@ -1,3 +1,6 @@
+import type { ProbeRecord } from "./record";
+import type { ProbeSummary } from "./tally";
+
 /**
  * What active probes have found out about a node: the one thing that the rest of the collector sees of them. Written by
  * collector/prober.ts, read by whoever moves node states, shown by the status API. Lives as long as the collector that
@@ -49,11 +52,15 @@ export interface ProbeSource {
   /**
    * Has a node checked now, out of turn (HTTP where configured, else TCP), for a node that is half-open or pending.
    * Sets `view.trial` to "running", and to "pass" or "fail" when the check has ended, within the probe's time-out and
-   * perhaps a short wait for its turn. Asked again while one is running, it changes nothing. The result also counts as
+   * perhaps a short wait for its turn; when the gateway could not make it, with the node's next check. Asked again while one is running, it changes nothing. The result also counts as
    * a check like any other.
    * @returns false when the node is not probed: the trial has to be a live request
    */
   askTrial(this: void, upstream: string, node: string): boolean;
+  /** @returns what is to be published of the node; undefined before its first check */
+  record(this: void, upstream: string, node: string): ProbeRecord | undefined;
+  /** @returns how the upstream's checks went lately; undefined when it has no probes */
+  summary(this: void, upstream: string, now_ms: number): ProbeSummary | undefined;
   /** @returns whether a check of this upstream has ended since the last call: it has to be judged anew */
   takeNews(this: void, upstream: string): boolean;
 }

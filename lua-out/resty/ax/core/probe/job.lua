@@ -1,0 +1,2 @@
+local ____exports = {}
+return ____exports

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { quotedList, rangeText } from "../ts-src/resty/ax/core/config/describe";
 import { nodeFields } from "../ts-src/resty/ax/core/config/nodes";
 import { configFields } from "../ts-src/resty/ax/core/config/options";
+import { queueOptions } from "../ts-src/resty/ax/core/config/queue_options";
 import { MAX_LISTED } from "../ts-src/resty/ax/core/config/problems";
 import type { FieldSchema } from "../ts-src/resty/ax/core/config/schema";
 import { type StrategyOptions, upstreamFields } from "../ts-src/resty/ax/core/config/upstream_options";
@@ -121,6 +122,7 @@ export function renderReference(): string {
     HEAD,
     `## Top level\n\n${table(configFields(options))}`,
     `## Upstream: \`upstreams.<name>\`\n\n${table(upstreamFields(options))}`,
+    `## Queue: \`upstreams.<name>.queue\`\n\n${table(queueOptions)}`,
     `## Node: \`upstreams.<name>.nodes[n]\`\n\n${table(nodeFields)}`,
     ...["probe", "probe.http"].map((path) => objectSection(path, upstreamFields(options))),
     `## Strategies: \`upstreams.<name>.strategy_options\`\n`,

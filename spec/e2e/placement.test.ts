@@ -25,7 +25,7 @@ describe("zones and classes on real nginx", () => {
   it("take the class of a request from its header: vip to the idle node, strangers anywhere", () =>
     withKit("classes", async (kit) => {
       const backends = await kit.backends(2, { settings: { delay: { dist: "fixed", mean_ms: 2 } } });
-      const backend = { strategy: "round_robin", class_source: "header:X-Class" };
+      const backend = { strategy: "round_robin", class_source: "header:X-Class", trust_client_class: true };
       const gateway = await kit.gateway({ servers: backends, ax: { upstreams: { backend } } });
       // One node is held busy by requests that take long.
       await backends[0].set({ delay: { dist: "fixed", mean_ms: 15_000 } });

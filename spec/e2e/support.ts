@@ -31,6 +31,7 @@ export interface UpstreamStatus {
   generation: number;
   data_age_ms?: number;
   warnings: string[];
+  admission: unknown;
   nodes: NodeStatus[];
 }
 

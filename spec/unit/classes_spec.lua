@@ -172,14 +172,16 @@ describe("a mistake in classes", function()
 
   it("is named with its place, what is needed and the nearest known word", function()
     assert.same({
-      'classes.trading: "vipp" is not known; one of "batch", "normal", "vip" is needed; did you mean "vip"?',
+      'classes.trading: "vipp" is not known; "vip", "normal", "batch" or a whole number 1..5 is needed; '
+        .. 'did you mean "vip"?',
     }, problems_of({ classes = { trading = "vipp" } }))
     assert.same({
       'class_source: "tradng" is no class here; "$variable", "header:Name" or one of "reports", "trading" is needed; '
         .. 'did you mean "trading"?',
     }, problems_of({ class_source = "tradng", classes = { trading = "vip", reports = "batch" } }))
     assert.same({
-      'class_source: "header:X Class" is no class source; "$variable", "header:Name" or the name of a class is needed',
+      'class_source: "header:X Class" is no class source; "$variable", "header:Name", the name of a class, or in a Lua '
+        .. "table a function that returns one, is needed",
     }, problems_of({ class_source = "header:X Class" }))
     assert.same({
       'classes: is empty; a map of class names to what they stand for, '
@@ -205,9 +207,9 @@ describe("a class", function()
   end)
 
   it("comes from a variable, a header, or is the same for all", function()
-    assert.same({ variable = "ax_class" }, classes.parseClassSource("$ax_class"))
-    assert.same({ variable = "http_x_job_class" }, classes.parseClassSource("header:X-Job-Class"))
-    assert.same({ constant = "batch" }, classes.parseClassSource("batch"))
+    assert.same({ variable = "ax_class", from_client = false }, classes.parseClassSource("$ax_class"))
+    assert.same({ variable = "http_x_job_class", from_client = true }, classes.parseClassSource("header:X-Job-Class"))
+    assert.same({ constant = "batch", from_client = false }, classes.parseClassSource("batch"))
     for _, text in ipairs({ "$", "$a-b", "$a b", "header:", "header:X Y", "header:X\n" }) do
       assert.is_nil(classes.parseClassSource(text))
     end

@@ -1,5 +1,6 @@
 -- Documents and code must agree.
 local codes = require("resty.ax.observe.codes")
+local reject = require("resty.ax.core.reject")
 local registry = require("resty.ax.core.strategies.registry")
 
 local function read(path)
@@ -18,6 +19,18 @@ describe("the documentation", function()
     end
     for _, code in ipairs(codes.FAULT_CODES) do
       known[code] = true
+    end
+    assert.same(known, documented)
+  end)
+
+  it("explains every reason for a refusal, and no other", function()
+    local text = read("docs/admission.md"):match("## Refusals(.-)\n## ")
+    local documented, known = {}, {}
+    for reason in text:gmatch("\n| `([%w_]+)` |") do
+      documented[reason] = true
+    end
+    for _, reason in ipairs(reject.REJECT_REASONS) do
+      known[reason] = true
     end
     assert.same(known, documented)
   end)

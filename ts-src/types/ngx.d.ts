@@ -145,6 +145,7 @@ interface NgxApi {
   log(level: number, ...message: (string | number | boolean | undefined)[]): void;
   get_phase(): string;
   exit(status: number): void;
+  on_abort(callback: (this: void) => void): LuaMultiReturn<[unknown, string | undefined]>;
   say(text: string): void;
   print(...text: string[]): void;
   now(): number;
@@ -162,6 +163,17 @@ declare module "ngx.balancer" {
   }
   const balancer: Balancer;
   export = balancer;
+}
+
+declare module "ngx.semaphore" {
+  export interface NgxSemaphore {
+    wait(this: NgxSemaphore, timeout_s: number): LuaMultiReturn<[boolean | undefined, string | undefined]>;
+    post(this: NgxSemaphore, count: number): boolean;
+    /** Negative: how many wait. */
+    count(this: NgxSemaphore): number;
+  }
+  function create(this: void, count: number): LuaMultiReturn<[NgxSemaphore | undefined, string | undefined]>;
+  export { create as new };
 }
 
 declare module "resty.core.base" {

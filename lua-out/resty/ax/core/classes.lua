@@ -1,4 +1,11 @@
 -- Lua Library inline imports
+local function __TS__StringStartsWith(self, searchString, position)
+    if position == nil or position < 0 then
+        position = 0
+    end
+    return string.sub(self, position + 1, #searchString + position) == searchString
+end
+
 local function __TS__ArraySort(self, compareFn)
     if compareFn ~= nil then
         table.sort(
@@ -19,13 +26,6 @@ local function __TS__StringCharCodeAt(self, index)
         return 0 / 0
     end
     return string.byte(self, index + 1) or 0 / 0
-end
-
-local function __TS__StringStartsWith(self, searchString, position)
-    if position == nil or position < 0 then
-        position = 0
-    end
-    return string.sub(self, position + 1, #searchString + position) == searchString
 end
 
 local function __TS__StringSubstring(self, start, ____end)
@@ -59,9 +59,7 @@ end
 local ____exports = {}
 local ____load = require("resty.ax.core.load")
 local loadOf = ____load.loadOf
---- Role by the name used in the configuration.
-____exports.ROLES = {vip = 1, normal = 0, batch = 2}
---- Class names and their roles where none are configured.
+--- Class names and what they stand for where none are configured.
 ____exports.DEFAULT_CLASSES = {vip = "vip", normal = "normal", batch = "batch"}
 --- Loads looked at per flush to know what is usual: 64 give the quartile within a few ranks, at any size of pool.
 local LOADS_SAMPLED = 64
@@ -69,6 +67,20 @@ local LOADS_SAMPLED = 64
 local BUSY_MIN = 2
 --- A node with more than this share of its capacity in flight is busy, whatever the others have.
 local BUSY_SHARE = 0.5
+--- How nginx's variables begin that hold what the client wrote.
+local CLIENT_VARIABLES = {"http_", "arg_", "cookie_"}
+local function isFromClient(variable)
+    do
+        local i = 0
+        while i < #CLIENT_VARIABLES do
+            if __TS__StringStartsWith(variable, CLIENT_VARIABLES[i + 1]) then
+                return true
+            end
+            i = i + 1
+        end
+    end
+    return false
+end
 ---
 -- @returns an empty measurement: nothing in flight is usual
 function ____exports.newLoads()
@@ -138,10 +150,13 @@ end
 function ____exports.parseClassSource(text)
     if __TS__StringStartsWith(text, "$") then
         local variable = __TS__StringSubstring(text, 1)
-        return isPlain(variable, false) and ({variable = variable}) or nil
+        return isPlain(variable, false) and ({
+            variable = variable,
+            from_client = isFromClient(string.lower(variable))
+        }) or nil
     end
     if not __TS__StringStartsWith(text, "header:") then
-        return {constant = text}
+        return {constant = text, from_client = false}
     end
     local header = __TS__StringSubstring(text, 7)
     if not isPlain(header, true) then
@@ -156,14 +171,6 @@ function ____exports.parseClassSource(text)
             i = i + 1
         end
     end
-    return {variable = variable}
-end
----
--- @returns what is wrong with a class source, to be read after the quoted text
-function ____exports.checkClassSource(text)
-    if ____exports.parseClassSource(text) ~= nil then
-        return nil
-    end
-    return "is no class source; \"$variable\", \"header:Name\" or the name of a class is needed"
+    return {variable = variable, from_client = true}
 end
 return ____exports

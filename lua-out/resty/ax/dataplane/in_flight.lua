@@ -1,21 +1,31 @@
 local ____exports = {}
---- The request is sent to the node now. Any earlier try must have been ended.
-function ____exports.beginTry(upstream, record, node, now_ms)
+--- Puts the request at the end of its node's list: the latest one.
+local function append(upstream, record, node, now_ms)
     local pool = upstream.pool
     local head = upstream.flights[node + 1]
     local last = head.prev
-    record.upstream = upstream
-    record.node = node
     record.start_ms = now_ms
-    record.is_long = false
     record.prev = last
     record.next = head
     last.next = record
     head.prev = record
-    local ____pool_in_flight_0, ____temp_1 = pool.in_flight, node + 1
-    ____pool_in_flight_0[____temp_1] = ____pool_in_flight_0[____temp_1] + 1
     pool.oldest_start_ms[node + 1] = head.next.start_ms
     pool.last_pick_ms[node + 1] = now_ms
+end
+--- The request is sent to the node where access() kept a place for it (reserve.ts); it counts in flight already.
+function ____exports.beginReserved(upstream, record, now_ms)
+    record.reserved = false
+    append(upstream, record, record.node, now_ms)
+end
+--- The request is sent to the node now. Any earlier try must have been ended.
+function ____exports.beginTry(upstream, record, node, now_ms)
+    record.upstream = upstream
+    record.node = node
+    record.is_long = false
+    record.reserved = false
+    local ____upstream_pool_in_flight_0, ____temp_1 = upstream.pool.in_flight, node + 1
+    ____upstream_pool_in_flight_0[____temp_1] = ____upstream_pool_in_flight_0[____temp_1] + 1
+    append(upstream, record, node, now_ms)
 end
 --- The try in flight, if there is one, is over.
 function ____exports.endTry(record)
@@ -31,6 +41,7 @@ function ____exports.endTry(record)
     record.prev = nil
     record.next = nil
     record.node = -1
+    record.reserved = false
     local pool = upstream.pool
     local ____pool_in_flight_2, ____temp_3 = pool.in_flight, node + 1
     ____pool_in_flight_2[____temp_3] = ____pool_in_flight_2[____temp_3] - 1

@@ -13,21 +13,49 @@ local function __TS__ObjectAssign(target, ...)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
+local ____cidr = require("resty.ax.core.cidr")
+local parseCidr = ____cidr.parseCidr
 local ____classes = require("resty.ax.core.classes")
 local DEFAULT_CLASSES = ____classes.DEFAULT_CLASSES
 local newLoads = ____classes.newLoads
 local parseClassSource = ____classes.parseClassSource
-local ROLES = ____classes.ROLES
+local ____priority = require("resty.ax.core.priority")
+local priorityOf = ____priority.priorityOf
+local roleOfPriority = ____priority.roleOfPriority
 local ____random = require("resty.ax.core.random")
 local newRandom = ____random.newRandom
 local ____zones = require("resty.ax.core.zones")
 local localShare = ____zones.localShare
-local function rolesOf(config)
-    local roles = {}
-    for name, role in pairs(config.classes or DEFAULT_CLASSES) do
-        roles[name] = ROLES[role]
+local function prioritiesOf(config)
+    local priorities = {}
+    for name, meaning in pairs(config.classes or DEFAULT_CLASSES) do
+        priorities[name] = priorityOf(meaning)
     end
-    return roles
+    return priorities
+end
+local function trustedOf(config)
+    local trusted = {}
+    for ____, text in ipairs(config.trusted_clients or ({})) do
+        local range = parseCidr(text)
+        if range ~= nil then
+            trusted[#trusted + 1] = range
+        end
+    end
+    return trusted
+end
+--- Of a function nothing is known but that it is not the client.
+local function sourceOf(config)
+    local given = config.class_source
+    if given == nil then
+        return nil
+    end
+    local ____temp_0
+    if type(given) == "string" then
+        ____temp_0 = parseClassSource(given)
+    else
+        ____temp_0 = {from_client = false}
+    end
+    return ____temp_0
 end
 ---
 -- @param pool the upstream's pool, whose arrays are shared
@@ -44,41 +72,40 @@ function ____exports.newPlacement(config, pool, seed)
             node = node + 1
         end
     end
-    local ____newRandom_result_1 = newRandom(seed + 1)
-    local ____is_local_2 = is_local
-    local ____TS__ObjectAssign_result_3 = __TS__ObjectAssign(
-        {},
-        pool,
-        {
-            candidates = {},
-            candidate_count = 0,
-            candidate_of = {unpack(pool.candidate_of)}
-        }
-    )
-    local ____newLoads_result_4 = newLoads()
-    local ____newLoads_result_5 = newLoads()
-    local ____temp_0
-    if config.class_source == nil then
-        ____temp_0 = nil
-    else
-        ____temp_0 = parseClassSource(config.class_source)
-    end
+    local source = sourceOf(config)
     return {
-        random = ____newRandom_result_1,
-        is_local = ____is_local_2,
-        others = ____TS__ObjectAssign_result_3,
+        random = newRandom(seed + 1),
+        is_local = is_local,
+        others = __TS__ObjectAssign(
+            {},
+            pool,
+            {
+                candidates = {},
+                candidate_count = 0,
+                candidate_of = {unpack(pool.candidate_of)}
+            }
+        ),
         others_state = nil,
         local_share = 1,
-        loads = ____newLoads_result_4,
-        others_loads = ____newLoads_result_5,
-        source = ____temp_0,
-        roles = rolesOf(config)
+        loads = newLoads(),
+        others_loads = newLoads(),
+        source = source,
+        priorities = prioritiesOf(config),
+        guarded = (source and source.from_client) == true and not config.trust_client_class,
+        trusted = trustedOf(config)
     }
 end
 ---
 -- @returns the role of a class as the request names it; normal for unknown ones
 function ____exports.roleOf(placement, name)
-    return name == nil and 0 or (placement.roles[name] or 0)
+    local ____temp_3
+    if name == nil then
+        ____temp_3 = nil
+    else
+        ____temp_3 = placement.priorities[name]
+    end
+    local priority = ____temp_3
+    return priority == nil and 0 or roleOfPriority(priority)
 end
 --- Moves candidates of other zones to the other view. Without any of the own zone all stay: then there is
 -- nothing to prefer.

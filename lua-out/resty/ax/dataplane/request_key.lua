@@ -33,7 +33,7 @@ end
 -- for `hash_key` is counted, and the client's address is its key. Balancer phase.
 function ____exports.readKey(upstream, record, report)
     local reader = upstream.keys
-    if reader == nil or record.tries > record.earlier_tries and record.key_of == upstream then
+    if reader == nil or record.key_of == upstream then
         return
     end
     local how = upstream.address_key

@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____priority = require("resty.ax.core.priority")
+local DEFAULT_PRIORITY = ____priority.DEFAULT_PRIORITY
 --- Free records kept at most: a burst must not hold its memory for ever.
 local FREE_MAX = 4096
 --- Tries remembered at most; later ones overwrite the last: nginx has been seen past 100 tries.
@@ -26,6 +28,10 @@ function ____exports.newRequestRecord()
         family = "",
         subrequest_at = -1,
         role = 0,
+        priority = DEFAULT_PRIORITY,
+        class_of = nil,
+        reserved = false,
+        waiter = nil,
         prev = nil,
         next = nil,
         hash_key = 0,
@@ -55,6 +61,9 @@ function ____exports.openRequest(____table, key, born, subrequest)
     record.born = born
     record.subrequest = subrequest
     record.role = 0
+    record.priority = DEFAULT_PRIORITY
+    record.class_of = nil
+    record.key_of = nil
     record.tries = 0
     record.earlier_tries = 0
     record.settled_tries = 0
@@ -101,6 +110,17 @@ function ____exports.addTry(record, upstream, node)
     record.try_node[at + 1] = node
     record.try_learnt[at + 1] = false
     record.tries = at + 1
+end
+--- An internal redirect (error_page, X-Accel-Redirect) begins a new visit to an upstream: class and key are read anew.
+-- 
+-- @param answered the last try got an answer: nothing is held against the nodes tried so far
+function ____exports.beginVisit(record, answered)
+    if answered then
+        record.settled_tries = record.tries
+    end
+    record.earlier_tries = record.tries
+    record.class_of = nil
+    record.key_of = nil
 end
 --- Whether the request was already sent to this node, in vain.
 function ____exports.wasTried(record, upstream, node)

@@ -9,7 +9,7 @@ local LOST_AFTER_MS = 60000
 local PICKS_WITHOUT_LOG = 200
 local function isLost(record, now_ms)
     local upstream = record.upstream
-    if upstream == nil or now_ms - record.start_ms < LOST_AFTER_MS then
+    if upstream == nil or record.waiter ~= nil or now_ms - record.start_ms < LOST_AFTER_MS then
         return false
     end
     return record.subrequest or not upstream.log_seen or upstream.logs_missed > 0

@@ -21,6 +21,8 @@ local ____request_key = require("resty.ax.core.request_key")
 local addressKeyOf = ____request_key.addressKeyOf
 local ____states = require("resty.ax.core.health.states")
 local isUsableState = ____states.isUsable
+local ____door = require("resty.ax.dataplane.door")
+local newDoor = ____door.newDoor
 local ____counters = require("resty.ax.dataplane.counters")
 local newCounters = ____counters.newCounters
 local ____placement = require("resty.ax.dataplane.placement")
@@ -153,6 +155,24 @@ end
 local HOLD_MS = 1600
 --- Own samples older than this yield to the snapshot's: the other workers know better by then.
 local OWN_SAMPLE_FRESH_MS = 3000
+local function setUpNodes(upstream)
+    do
+        local node = 0
+        while node < upstream.pool.n do
+            local given = upstream.config.nodes[node + 1]
+            upstream.flights[node + 1] = newListHead()
+            upstream.state[node + 1] = given.down and "offline" or "online"
+            upstream.held_until_ms[node + 1] = 0
+            if not given.down then
+                upstream.usable = upstream.usable + 1
+            end
+            if given.max_conns > 0 then
+                upstream.limited = true
+            end
+            node = node + 1
+        end
+    end
+end
 ---
 -- @param strategy built-in, or the user's module
 -- @param seed differs between workers
@@ -185,6 +205,7 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         address_key = strategy.by_address == true and addressKeyOf(config.strategy_options) or nil,
         keyless_total = 0,
         keyless_sent = 0,
+        door = newDoor(),
         flights = {},
         state = {},
         held_until_ms = {},
@@ -199,21 +220,7 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         logs_missed = 0,
         picks_total = 0
     }
-    do
-        local node = 0
-        while node < pool.n do
-            upstream.flights[node + 1] = newListHead()
-            upstream.state[node + 1] = config.nodes[node + 1].down and "offline" or "online"
-            upstream.held_until_ms[node + 1] = 0
-            if not config.nodes[node + 1].down then
-                upstream.usable = upstream.usable + 1
-            end
-            if config.nodes[node + 1].max_conns > 0 then
-                upstream.limited = true
-            end
-            node = node + 1
-        end
-    end
+    setUpNodes(upstream)
     ____exports.rebuildCandidates(upstream)
     startStrategy(upstream, seed)
     return upstream

@@ -8,6 +8,7 @@ ____exports.FAULT_CODES = {
     "not_initialised",
     "strategy",
     "hash_key",
+    "class_source",
     "overflow",
     "log_phase",
     "log_missing",

@@ -1,6 +1,8 @@
 local ____exports = {}
 local ____address = require("resty.ax.core.config.address")
 local formatAddress = ____address.formatAddress
+local ____admission = require("resty.ax.observe.admission")
+local admissionStatus = ____admission.admissionStatus
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
 local asNumber = ____values.asNumber
@@ -116,6 +118,7 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         strategy = config.strategy_module or config.strategy,
         nodes_from = config.nodes_from,
         generation = detail and detail.generation or 0,
+        admission = admissionStatus(deps, config, now_ms),
         warnings = {},
         nodes = {}
     }

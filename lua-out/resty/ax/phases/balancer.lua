@@ -1,25 +1,29 @@
 local ____exports = {}
-local ____tries = require("resty.ax.core.tries")
-local splitTries = ____tries.splitTries
 local ____counters = require("resty.ax.dataplane.counters")
 local countPick = ____counters.countPick
 local ____in_flight = require("resty.ax.dataplane.in_flight")
+local beginReserved = ____in_flight.beginReserved
 local beginTry = ____in_flight.beginTry
 local endTry = ____in_flight.endTry
+local ____line = require("resty.ax.dataplane.line")
+local abandon = ____line.abandon
 local ____outcome = require("resty.ax.dataplane.outcome")
 local accountTry = ____outcome.accountTry
 local learnFailure = ____outcome.learnFailure
 local ____pick = require("resty.ax.dataplane.pick")
 local pickNode = ____pick.pickNode
-local ____placement = require("resty.ax.dataplane.placement")
-local roleOf = ____placement.roleOf
 local ____request_key = require("resty.ax.dataplane.request_key")
 local readKey = ____request_key.readKey
+local ____request_class = require("resty.ax.dataplane.request_class")
+local readClass = ____request_class.readClass
 local ____requests = require("resty.ax.dataplane.requests")
 local addTry = ____requests.addTry
+local beginVisit = ____requests.beginVisit
 local joinFamily = ____requests.joinFamily
 local openRequest = ____requests.openRequest
 local TRIES_MAX = ____requests.TRIES_MAX
+local ____reserve = require("resty.ax.dataplane.reserve")
+local hasPlace = ____reserve.hasPlace
 local ____sweep = require("resty.ax.dataplane.sweep")
 local discard = ____sweep.discard
 local ____worker = require("resty.ax.dataplane.worker")
@@ -36,25 +40,11 @@ local isSubrequest = ____request.isSubrequest
 local requestBorn = ____request.requestBorn
 local requestFamily = ____request.requestFamily
 local requestKey = ____request.requestKey
-local variable = ____request.variable
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
 local report = ____faults.report
---- Whether the last try before an internal redirect got an answer, not a 5xx.
-local function lastAnswered()
-    local statuses = splitTries(variable("upstream_status") or "")
-    do
-        local k = #statuses - 1
-        while k >= 0 do
-            local status = tonumber(statuses[k + 1])
-            if status ~= nil then
-                return status < 500
-            end
-            k = k - 1
-        end
-    end
-    return false
-end
+local ____visit = require("resty.ax.phases.visit")
+local lastAnswered = ____visit.lastAnswered
 --- The request was here before: a retry, or an internal redirect.
 local function resume(record, now_ms)
     local last = record.tries - 1
@@ -63,10 +53,10 @@ local function resume(record, now_ms)
     endTry(record)
     local why, status = lastFailure()
     if why == nil then
-        if lastAnswered() then
-            record.settled_tries = record.tries
-        end
-        record.earlier_tries = record.tries
+        beginVisit(
+            record,
+            record.tries > 0 and lastAnswered()
+        )
         return
     end
     if why == "failed" and node >= 0 and upstream ~= nil and last >= 0 then
@@ -90,6 +80,9 @@ local function enter(name)
     local key = requestKey()
     local record = worker.requests.by_key[key]
     if record ~= nil and record.born ~= requestBorn() then
+        if record.waiter ~= nil then
+            abandon(worker.hall, record.waiter, now_ms)
+        end
         discard(worker.requests, record)
         record = nil
     end
@@ -107,24 +100,14 @@ local function enter(name)
                 requestFamily()
             )
         end
-    else
+    elseif not record.reserved then
         resume(record, now_ms)
+    elseif not hasPlace(upstream, record) then
+        endTry(record)
     end
     record.upstream = upstream
     record.start_ms = now_ms
-    local placement = upstream.placement
-    if placement ~= nil and placement.source ~= nil then
-        local variable_name = placement.source.variable
-        local ____record_2 = record
-        local ____roleOf_1 = roleOf
-        local ____temp_0
-        if variable_name == nil then
-            ____temp_0 = placement.source.constant
-        else
-            ____temp_0 = variable(variable_name)
-        end
-        ____record_2.role = ____roleOf_1(placement, ____temp_0)
-    end
+    readClass(upstream, record, report)
     local max_tries = upstream.config.max_tries
     if max_tries > 0 and record.tries - record.earlier_tries >= max_tries then
         endTries()
@@ -168,7 +151,11 @@ local function send(record, node)
         accountOverwritten(record, now_ms)
     end
     addTry(record, upstream, node)
-    beginTry(upstream, record, node, now_ms)
+    if record.reserved then
+        beginReserved(upstream, record, now_ms)
+    else
+        beginTry(upstream, record, node, now_ms)
+    end
     countPick(upstream.counters, node)
     upstream.picks_total = upstream.picks_total + 1
 end
@@ -222,7 +209,7 @@ function ____exports.balancer(name)
     if record == nil then
         return
     end
-    local node = chooseGuarded(record)
+    local node = record.reserved and record.node or chooseGuarded(record)
     if node >= 0 then
         sendGuarded(record, node)
     end

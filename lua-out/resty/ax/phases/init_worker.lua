@@ -23,6 +23,8 @@ local newCandidate = ____election.newCandidate
 local resign = ____election.resign
 local ____registry = require("resty.ax.core.strategies.registry")
 local strategies = ____registry.strategies
+local ____door_exchange = require("resty.ax.dataplane.door_exchange")
+local publishDoors = ____door_exchange.publishDoors
 local ____exchange = require("resty.ax.dataplane.exchange")
 local publish = ____exchange.publish
 local readOthers = ____exchange.readOthers
@@ -31,6 +33,8 @@ local ____in_flight = require("resty.ax.dataplane.in_flight")
 local setLongAside = ____in_flight.setLongAside
 local ____prepare = require("resty.ax.dataplane.prepare")
 local prepareAll = ____prepare.prepareAll
+local ____line = require("resty.ax.dataplane.line")
+local newHall = ____line.newHall
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestTable = ____requests.newRequestTable
 local ____sweep = require("resty.ax.dataplane.sweep")
@@ -60,13 +64,18 @@ local pause = ____timer.pause
 local ____faults = require("resty.ax.observe.faults")
 local newFaults = ____faults.newFaults
 local sendFaults = ____faults.sendFaults
-local ____faults = require("resty.ax.phases.faults")
-local fault = ____faults.fault
-local report = ____faults.report
 local ____probes = require("resty.ax.phases.probes")
 local keepProbing = ____probes.keepProbing
 local startProbes = ____probes.startProbes
 local stopProbes = ____probes.stopProbes
+local ____door = require("resty.ax.phases.door")
+local setUpDoor = ____door.setUpDoor
+local ____faults = require("resty.ax.phases.faults")
+local fault = ____faults.fault
+local report = ____faults.report
+local reportPick = ____faults.reportPick
+local ____wait = require("resty.ax.phases.wait")
+local wake = ____wait.wake
 function decodeOrNothing(text)
     local value = decode(text)
     return value
@@ -156,12 +165,19 @@ end
 local function newWorker(prepared, faults)
     local pid = workerPid()
     local config = prepared.config
-    local worker = {
+    local worker
+    worker = {
         config = config,
         store = prepared.store,
         by_name = {},
         upstreams = {},
         requests = newRequestTable(),
+        hall = newHall(
+            prepared.store,
+            function() return worker.exchange.slot end,
+            wake,
+            reportPick
+        ),
         exchange = {
             store = prepared.store,
             pid = pid,
@@ -184,10 +200,12 @@ local function newWorker(prepared, faults)
         collected_at_ms = 0,
         swept_at_ms = 0,
         faults = faults,
-        exiting = false
+        exiting = false,
+        left_at_ms = 0
     }
     for name, upstream in pairs(config.upstreams) do
         local made = newWorkerUpstream(upstream, prepared, pid * 7919 + #worker.upstreams)
+        setUpDoor(worker.hall, made)
         made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms
         worker.by_name[name] = made
         local ____worker_upstreams_0 = worker.upstreams
@@ -240,6 +258,7 @@ local function housekeep(worker, now_ms)
 end
 local function send(worker, now_ms)
     publish(worker.exchange, worker.upstreams, false, now_ms)
+    publishDoors(worker.exchange, worker.upstreams, now_ms)
 end
 local function leave(worker, now_ms)
     worker.exiting = true

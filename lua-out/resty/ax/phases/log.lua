@@ -7,11 +7,16 @@ local statusOf = ____log_values.statusOf
 local ____tries = require("resty.ax.core.tries")
 local matchTries = ____tries.matchTries
 local splitTries = ____tries.splitTries
+local ____door_exchange = require("resty.ax.dataplane.door_exchange")
+local publishDoors = ____door_exchange.publishDoors
 local ____exchange = require("resty.ax.dataplane.exchange")
 local publish = ____exchange.publish
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local endTry = ____in_flight.endTry
 local noteAnswered = ____in_flight.noteAnswered
+local ____line = require("resty.ax.dataplane.line")
+local abandon = ____line.abandon
+local roomCame = ____line.roomCame
 local ____outcome = require("resty.ax.dataplane.outcome")
 local accountTry = ____outcome.accountTry
 local ____requests = require("resty.ax.dataplane.requests")
@@ -176,6 +181,9 @@ local function account()
         return
     end
     local now_ms = nowMs()
+    if record.waiter ~= nil then
+        abandon(worker.hall, record.waiter, now_ms)
+    end
     if record.born ~= requestBorn() then
         discard(worker.requests, record)
         return
@@ -194,9 +202,14 @@ local function account()
             )
         end
     end
+    local upstream = record.upstream
     closeRequest(worker.requests, record)
+    if upstream ~= nil then
+        roomCame(worker.hall, upstream, now_ms)
+    end
     if worker.exiting then
         publish(worker.exchange, worker.upstreams, true, now_ms)
+        publishDoors(worker.exchange, worker.upstreams, now_ms)
     end
 end
 --- Accounts every try of the request to the node that made it, and ends its count in flight. Costs

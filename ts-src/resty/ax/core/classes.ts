@@ -16,11 +16,8 @@ export const enum Role {
   Batch = 2,
 }
 
-/** Role by the name used in the configuration. */
-export const ROLES: Record<string, Role | undefined> = { vip: Role.Vip, normal: Role.Normal, batch: Role.Batch };
-
-/** Class names and their roles where none are configured. */
-export const DEFAULT_CLASSES: Record<string, string> = { vip: "vip", normal: "normal", batch: "batch" };
+/** Class names and what they stand for where none are configured. */
+export const DEFAULT_CLASSES: Record<string, string | number> = { vip: "vip", normal: "normal", batch: "batch" };
 
 /** Loads looked at per flush to know what is usual: 64 give the quartile within a few ranks, at any size of pool. */
 const LOADS_SAMPLED = 64;
@@ -43,6 +40,16 @@ export interface Loads {
 export interface ClassSource {
   variable?: string;
   constant?: string;
+  /** The client writes it itself (header, argument, cookie): it must not promote itself. */
+  from_client: boolean;
+}
+
+/** How nginx's variables begin that hold what the client wrote. */
+const CLIENT_VARIABLES = ["http_", "arg_", "cookie_"];
+
+function isFromClient(variable: string): boolean {
+  for (let i = 0; i < CLIENT_VARIABLES.length; i++) if (variable.startsWith(CLIENT_VARIABLES[i])) return true;
+  return false;
 }
 
 /** @returns an empty measurement: nothing in flight is usual */
@@ -92,9 +99,9 @@ function isPlain(text: string, dash: boolean): boolean {
 export function parseClassSource(text: string): ClassSource | undefined {
   if (text.startsWith("$")) {
     const variable = text.substring(1);
-    return isPlain(variable, false) ? { variable } : undefined;
+    return isPlain(variable, false) ? { variable, from_client: isFromClient(variable.toLowerCase()) } : undefined;
   }
-  if (!text.startsWith("header:")) return { constant: text };
+  if (!text.startsWith("header:")) return { constant: text, from_client: false };
   const header = text.substring(7);
   if (!isPlain(header, true)) return undefined;
   // nginx's own naming: X-Class is $http_x_class.
@@ -103,11 +110,5 @@ export function parseClassSource(text: string): ClassSource | undefined {
     const char = header.charAt(i);
     variable += char === "-" ? "_" : char.toLowerCase();
   }
-  return { variable };
-}
-
-/** @returns what is wrong with a class source, to be read after the quoted text */
-export function checkClassSource(text: string): string | undefined {
-  if (parseClassSource(text) !== undefined) return undefined;
-  return 'is no class source; "$variable", "header:Name" or the name of a class is needed';
+  return { variable, from_client: true };
 }

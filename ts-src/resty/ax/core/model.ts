@@ -62,11 +62,30 @@ export interface UpstreamConfig {
   /** Where this gateway stands: nodes of the same zone are preferred; absent = all nodes alike. */
   zone?: string;
   /** Where the class of a request comes from; absent = all requests alike. See core/classes.ts. */
-  class_source?: string;
-  /** Class names → what they stand for; absent = vip, normal, batch. */
-  classes?: Record<string, string>;
+  class_source?: string | ((this: void) => unknown);
+  /** Class names → what they stand for: vip, normal, batch, or a priority 1..5; absent = vip, normal, batch. */
+  classes?: Record<string, string | number>;
+  /** Whether a class that the client itself writes may be higher than normal. */
+  trust_client_class: boolean;
+  /** Clients of whom that holds all the same: addresses and ranges. */
+  trusted_clients?: string[];
+  /** The admission queue; absent = what finds no room is refused at once. */
+  queue?: QueueConfig;
+  /** What refused requests are told to wait, seconds. */
+  retry_after_s: number;
   /** Active checks; absent = none. */
   probe?: ProbeConfig;
+}
+
+/** The queue that access() lets requests wait in. Documented in core/config/queue_options.ts. */
+export interface QueueConfig {
+  /** Most requests waiting, over all workers. */
+  size: number;
+  timeout_ms: number;
+  /** Class name → most requests of its priority waiting. */
+  class_sizes: Record<string, number>;
+  /** Request header with the ms that the client will still wait. */
+  deadline_header?: string;
 }
 
 /** The whole configuration. */

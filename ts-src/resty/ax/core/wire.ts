@@ -20,6 +20,9 @@ import type { ProbeSummary } from "./probe/tally";
  * | collector:term, collector:lease:<term> | candidates for collector | every worker | see collector/election.ts |
  * | operator:<upstream>   | API, each change of a will    | collector, API    | for ever (one number an upstream) |
  * | operator:<upstream>\n<node> | API, each change     | collector, API    | until taken back (operator.ts) |
+ * | door:<slot>           | its worker, each flush        | status API        | dead when `at_ms` is old (dataplane/door_exchange.ts) |
+ * | line:<slot>:<upstream> | its worker, while it has waiters | every worker   | see dataplane/line_exchange.ts |
+ * | refused:<reason>:<upstream>, classes:… | every worker, each flush | status API | for ever (one number each) |
  * | keyless:<upstream>    | every worker, each flush      | status API        | for ever (one number an upstream) |
  * | errors:<code>         | every worker                  | status API        | for ever (one number a code) |
  * | error:<code>          | every worker                  | status API        | the last message of that code |
@@ -68,6 +71,21 @@ export interface WorkerRecord {
   /** The worker is shutting down and flushes only when a request ends; judge it by its process. */
   exiting?: boolean;
   in_flight: Record<string, Record<string, number>>;
+}
+
+/** One worker's queue for one upstream, and how long requests waited in it of late; lists by priority − 1. */
+export interface DoorReport {
+  waiting: number[];
+  admitted: number[];
+  /** Two sparse histograms for each priority: waits of the present half minute, and of the last one. */
+  waits: number[][];
+}
+
+/** One worker's queues. */
+export interface DoorRecord {
+  pid: number;
+  at_ms: number;
+  upstreams: Record<string, DoorReport>;
 }
 
 /** What a pick needs to know of one node. */

@@ -6,22 +6,34 @@
 import type { RequestRecord } from "./requests";
 import type { Upstream } from "./upstream";
 
-/** The request is sent to the node now. Any earlier try must have been ended. */
-export function beginTry(upstream: Upstream, record: RequestRecord, node: number, now_ms: number): void {
+/** Puts the request at the end of its node's list: the latest one. */
+function append(upstream: Upstream, record: RequestRecord, node: number, now_ms: number): void {
   const pool = upstream.pool;
   const head = upstream.flights[node];
   const last = head.prev as RequestRecord;
-  record.upstream = upstream;
-  record.node = node;
   record.start_ms = now_ms;
-  record.is_long = false;
   record.prev = last;
   record.next = head;
   last.next = record;
   head.prev = record;
-  pool.in_flight[node]++;
   pool.oldest_start_ms[node] = (head.next as RequestRecord).start_ms;
   pool.last_pick_ms[node] = now_ms;
+}
+
+/** The request is sent to the node where access() kept a place for it (reserve.ts); it counts in flight already. */
+export function beginReserved(upstream: Upstream, record: RequestRecord, now_ms: number): void {
+  record.reserved = false;
+  append(upstream, record, record.node, now_ms);
+}
+
+/** The request is sent to the node now. Any earlier try must have been ended. */
+export function beginTry(upstream: Upstream, record: RequestRecord, node: number, now_ms: number): void {
+  record.upstream = upstream;
+  record.node = node;
+  record.is_long = false;
+  record.reserved = false;
+  upstream.pool.in_flight[node]++;
+  append(upstream, record, node, now_ms);
 }
 
 /** The try in flight, if there is one, is over. */
@@ -36,6 +48,7 @@ export function endTry(record: RequestRecord): void {
   record.prev = undefined;
   record.next = undefined;
   record.node = -1;
+  record.reserved = false;
   const pool = upstream.pool;
   pool.in_flight[node]--;
   if (record.is_long) pool.long_in_flight[node]--;

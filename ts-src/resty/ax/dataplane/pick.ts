@@ -15,7 +15,11 @@ import { type RequestRecord, wasTried } from "./requests";
 import type { Upstream } from "./upstream";
 
 /** Told of what went wrong in a pick that was served all the same. */
-export type FaultReporter = (this: void, kind: "strategy" | "overflow" | "hash_key", message: string) => void;
+export type FaultReporter = (
+  this: void,
+  kind: "strategy" | "overflow" | "hash_key" | "class_source",
+  message: string,
+) => void;
 
 function isFull(upstream: Upstream, node: number): boolean {
   const pool = upstream.pool;

@@ -3,17 +3,11 @@
  * nodes for its class (core/classes.ts). Written per flush and whenever candidates change; read by picks.
  * Absent from upstreams that configure neither.
  */
-import {
-  type ClassSource,
-  DEFAULT_CLASSES,
-  type Loads,
-  newLoads,
-  parseClassSource,
-  Role,
-  ROLES,
-} from "../core/classes";
+import { type Cidr, parseCidr } from "../core/cidr";
+import { type ClassSource, DEFAULT_CLASSES, type Loads, newLoads, parseClassSource, Role } from "../core/classes";
 import type { NodeConfig, UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
+import { priorityOf, roleOfPriority } from "../core/priority";
 import { newRandom, type Random } from "../core/random";
 import { localShare, type ZoneLoad } from "../core/zones";
 
@@ -33,13 +27,33 @@ export interface Placement {
   loads: Loads;
   others_loads: Loads;
   source: ClassSource | undefined;
-  roles: Record<string, Role | undefined>;
+  /** Class name → priority, 1..5. */
+  priorities: Record<string, number | undefined>;
+  /** Clients write their class themselves, and only those in `trusted` may promote themselves. */
+  guarded: boolean;
+  trusted: Cidr[];
 }
 
-function rolesOf(config: UpstreamConfig): Record<string, Role | undefined> {
-  const roles: Record<string, Role | undefined> = {};
-  for (const [name, role] of pairs(config.classes ?? DEFAULT_CLASSES)) roles[name] = ROLES[role];
-  return roles;
+function prioritiesOf(config: UpstreamConfig): Record<string, number | undefined> {
+  const priorities: Record<string, number | undefined> = {};
+  for (const [name, meaning] of pairs(config.classes ?? DEFAULT_CLASSES)) priorities[name] = priorityOf(meaning);
+  return priorities;
+}
+
+function trustedOf(config: UpstreamConfig): Cidr[] {
+  const trusted: Cidr[] = [];
+  for (const text of config.trusted_clients ?? []) {
+    const range = parseCidr(text);
+    if (range !== undefined) trusted.push(range);
+  }
+  return trusted;
+}
+
+/** Of a function nothing is known but that it is not the client. */
+function sourceOf(config: UpstreamConfig): ClassSource | undefined {
+  const given = config.class_source;
+  if (given === undefined) return undefined;
+  return typeof given === "string" ? parseClassSource(given) : { from_client: false };
 }
 
 /**
@@ -52,6 +66,7 @@ export function newPlacement(config: UpstreamConfig, pool: Pool, seed: number): 
   for (let node = 0; node < pool.n; node++) {
     is_local[node] = config.zone === undefined || config.nodes[node].zone === config.zone;
   }
+  const source = sourceOf(config);
   return {
     // Another sequence than the strategy's, which gets `seed` itself.
     random: newRandom(seed + 1),
@@ -62,14 +77,17 @@ export function newPlacement(config: UpstreamConfig, pool: Pool, seed: number): 
     local_share: 1,
     loads: newLoads(),
     others_loads: newLoads(),
-    source: config.class_source === undefined ? undefined : parseClassSource(config.class_source),
-    roles: rolesOf(config),
+    source,
+    priorities: prioritiesOf(config),
+    guarded: source?.from_client === true && !config.trust_client_class,
+    trusted: trustedOf(config),
   };
 }
 
 /** @returns the role of a class as the request names it; normal for unknown ones */
 export function roleOf(placement: Placement, name: string | undefined): Role {
-  return name === undefined ? Role.Normal : (placement.roles[name] ?? Role.Normal);
+  const priority = name === undefined ? undefined : placement.priorities[name];
+  return priority === undefined ? Role.Normal : roleOfPriority(priority);
 }
 
 /**

@@ -33,7 +33,7 @@ function textOf(reader: KeyReader, upstream: Upstream, report: FaultReporter): s
  */
 export function readKey(upstream: Upstream, record: RequestRecord, report: FaultReporter): void {
   const reader = upstream.keys;
-  if (reader === undefined || (record.tries > record.earlier_tries && record.key_of === upstream)) return;
+  if (reader === undefined || record.key_of === upstream) return;
   const how = upstream.address_key;
   const text = textOf(reader, upstream, report);
   record.key_of = upstream;

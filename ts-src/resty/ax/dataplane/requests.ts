@@ -5,6 +5,8 @@
  * request allocates nothing once the worker has warmed up.
  */
 import { Role } from "../core/classes";
+import { DEFAULT_PRIORITY } from "../core/priority";
+import type { Waiter } from "./line";
 import type { Upstream } from "./upstream";
 
 export interface RequestRecord {
@@ -24,8 +26,14 @@ export interface RequestRecord {
   /** Of a subrequest: the main request it belongs to, and its position in the table's list; else "" and -1. */
   family: string;
   subrequest_at: number;
-  /** What its class stands for. */
+  /** What its class stands for, and its priority in the queue, 1..5; read for `class_of`. */
   role: Role;
+  priority: number;
+  class_of: Upstream | undefined;
+  /** The try "in flight" is a place kept by access(): nothing has been sent to the node yet. */
+  reserved: boolean;
+  /** The request waits, or has waited, in the admission queue. */
+  waiter: Waiter | undefined;
   /** Neighbours in the node's list of requests in flight, oldest first. */
   prev: RequestRecord | undefined;
   next: RequestRecord | undefined;
@@ -83,6 +91,10 @@ export function newRequestRecord(): RequestRecord {
     family: "",
     subrequest_at: -1,
     role: Role.Normal,
+    priority: DEFAULT_PRIORITY,
+    class_of: undefined,
+    reserved: false,
+    waiter: undefined,
     prev: undefined,
     next: undefined,
     hash_key: 0,
@@ -113,6 +125,9 @@ export function openRequest(table: RequestTable, key: number, born: number, subr
   record.born = born;
   record.subrequest = subrequest;
   record.role = Role.Normal;
+  record.priority = DEFAULT_PRIORITY;
+  record.class_of = undefined;
+  record.key_of = undefined;
   record.tries = 0;
   record.earlier_tries = 0;
   record.settled_tries = 0;
@@ -161,6 +176,17 @@ export function addTry(record: RequestRecord, upstream: Upstream, node: number):
   record.try_node[at] = node;
   record.try_learnt[at] = false;
   record.tries = at + 1;
+}
+
+/**
+ * An internal redirect (error_page, X-Accel-Redirect) begins a new visit to an upstream: class and key are read anew.
+ * @param answered the last try got an answer: nothing is held against the nodes tried so far
+ */
+export function beginVisit(record: RequestRecord, answered: boolean): void {
+  if (answered) record.settled_tries = record.tries;
+  record.earlier_tries = record.tries;
+  record.class_of = undefined;
+  record.key_of = undefined;
 }
 
 /** Whether the request was already sent to this node, in vain. */

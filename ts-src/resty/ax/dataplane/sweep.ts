@@ -14,7 +14,7 @@ const PICKS_WITHOUT_LOG = 200;
 
 function isLost(record: RequestRecord, now_ms: number): boolean {
   const upstream = record.upstream;
-  if (upstream === undefined || now_ms - record.start_ms < LOST_AFTER_MS) return false;
+  if (upstream === undefined || record.waiter !== undefined || now_ms - record.start_ms < LOST_AFTER_MS) return false;
   return record.subrequest || !upstream.log_seen || upstream.logs_missed > 0;
 }
 

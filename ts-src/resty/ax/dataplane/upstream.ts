@@ -12,6 +12,7 @@ import type { AddressKey, PickRequest } from "../core/strategy";
 import type { AnyStrategy } from "../core/strategies/registry";
 import { isUsable as isUsableState, type NodeState } from "../core/health/states";
 import type { Snapshot } from "../core/wire";
+import { type Door, newDoor } from "./door";
 import { type Counters, newCounters } from "./counters";
 import { newPlacement, type Placement, splitByZone, updateShare } from "./placement";
 import { COLD_LATENCY_MS, newPool } from "./pool";
@@ -41,6 +42,8 @@ export interface Upstream {
   /** Requests without a value for `hash_key`, and how many of them the shared store knows of. */
   keyless_total: number;
   keyless_sent: number;
+  /** Classes, admission and the queue: what access() works with. */
+  door: Door;
   /** Heads of the per-node lists of requests in flight, oldest first. */
   flights: RequestRecord[];
   state: NodeState[];
@@ -64,6 +67,17 @@ export interface Upstream {
   /** Requests whose log phase did not run, as seen when another one came to the same address. */
   logs_missed: number;
   picks_total: number;
+}
+
+function setUpNodes(upstream: Upstream): void {
+  for (let node = 0; node < upstream.pool.n; node++) {
+    const given = upstream.config.nodes[node];
+    upstream.flights[node] = newListHead();
+    upstream.state[node] = given.down ? "offline" : "online";
+    upstream.held_until_ms[node] = 0;
+    if (!given.down) upstream.usable++;
+    if (given.max_conns > 0) upstream.limited = true;
+  }
 }
 
 /**
@@ -92,6 +106,7 @@ export function newUpstream(
     address_key: strategy.by_address === true ? addressKeyOf(config.strategy_options) : undefined,
     keyless_total: 0,
     keyless_sent: 0,
+    door: newDoor(),
     flights: [],
     state: [],
     held_until_ms: [],
@@ -106,13 +121,7 @@ export function newUpstream(
     logs_missed: 0,
     picks_total: 0,
   };
-  for (let node = 0; node < pool.n; node++) {
-    upstream.flights[node] = newListHead();
-    upstream.state[node] = config.nodes[node].down ? "offline" : "online";
-    upstream.held_until_ms[node] = 0;
-    if (!config.nodes[node].down) upstream.usable++;
-    if (config.nodes[node].max_conns > 0) upstream.limited = true;
-  }
+  setUpNodes(upstream);
   rebuildCandidates(upstream);
   startStrategy(upstream, seed);
   return upstream;

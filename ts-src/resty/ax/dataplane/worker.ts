@@ -10,6 +10,7 @@ import type { AnyStrategy } from "../core/strategies/registry";
 import type { SharedStore } from "../nginx/shared";
 import type { Faults } from "../observe/faults";
 import type { Exchange } from "./exchange";
+import type { Hall } from "./line";
 import type { RequestTable } from "./requests";
 import type { Upstream } from "./upstream";
 
@@ -27,6 +28,8 @@ export interface Worker {
   by_name: Record<string, Upstream | undefined>;
   upstreams: Upstream[];
   requests: RequestTable;
+  /** Requests that wait for room. */
+  hall: Hall;
   exchange: Exchange;
   candidate: Candidate;
   /** Present while this worker is the collector. */
@@ -38,6 +41,8 @@ export interface Worker {
   faults: Faults;
   /** Shutting down: no timer runs any more, requests are still served. */
   exiting: boolean;
+  /** The last flush since then, monotonic ms: made by requests that wait. */
+  left_at_ms: number;
 }
 
 /** Boxed, so that the phases see what init and init_worker put in. */

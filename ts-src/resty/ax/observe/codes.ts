@@ -15,6 +15,8 @@ export const FAULT_CODES = [
   "strategy",
   // The function given as hash_key threw or answered nonsense: the request went by the client's address.
   "hash_key",
+  // The function given as class_source threw or answered nonsense: the request had no class.
+  "class_source",
   // Every node is at its max_conns: one was picked all the same.
   "overflow",
   // The log phase threw: the request was served, its outcome not counted.

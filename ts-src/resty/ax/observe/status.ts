@@ -7,6 +7,7 @@ import { formatAddress } from "../core/config/address";
 import type { ProbeRecord } from "../core/probe/record";
 import type { ProbeSummary } from "../core/probe/tally";
 import type { Store } from "../core/store";
+import { type AdmissionStatus, admissionStatus } from "./admission";
 import { asCount, asNumber, asRecord } from "../core/values";
 import { type Detail, type DetailNode, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
 
@@ -68,6 +69,7 @@ export interface UpstreamStatus {
   keyless_picks?: number;
   /** How active checks went in the last one to two minutes; absent without them. */
   probes?: ProbeSummary;
+  admission: AdmissionStatus;
   warnings: string[];
   nodes: NodeStatus[];
 }
@@ -195,6 +197,7 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
     strategy: config.strategy_module ?? config.strategy,
     nodes_from: config.nodes_from,
     generation: detail?.generation ?? 0,
+    admission: admissionStatus(deps, config, now_ms),
     warnings: [],
     nodes: [],
   };

@@ -1,22 +1,121 @@
-import { process } from "../dataplane/worker";
+import { admit, Verdict } from "../dataplane/admission";
+import { noteAdmitted, noteRefused } from "../dataplane/door";
+import { endTry } from "../dataplane/in_flight";
+import { abandon, roomCame } from "../dataplane/line";
+import { readClass } from "../dataplane/request_class";
+import { readKey } from "../dataplane/request_key";
+import { beginVisit, openRequest, type RequestRecord } from "../dataplane/requests";
+import { discard } from "../dataplane/sweep";
+import type { Upstream } from "../dataplane/upstream";
+import { process, type Worker } from "../dataplane/worker";
+import { endAborted, refuse } from "../nginx/admission";
 import { nowMs } from "../nginx/clock";
-import { fault } from "./faults";
+import { isSubrequest, requestBorn, requestKey } from "../nginx/request";
+import type { RejectReason } from "../core/reject";
+import { fault, report } from "./faults";
+import { patienceMs } from "./patience";
+import { lastAnswered } from "./visit";
+import { awaitTurn, Turn } from "./wait";
 
-function check(name: string): void {
+/** The request was in an upstream before: what it held there is free now, and for others too. */
+function comeBack(worker: Worker, record: RequestRecord, now_ms: number): void {
+  const before = record.upstream;
+  endTry(record);
+  beginVisit(record, record.tries > 0 && lastAnswered());
+  if (before !== undefined) roomCame(worker.hall, before, now_ms);
+}
+
+/** Everything before the decision. No loops. */
+function enter(name: string): RequestRecord | undefined {
   const worker = process.worker;
-  if (worker !== undefined && worker.by_name[name] === undefined) {
-    fault("unknown_upstream", `access("${name}"): no such upstream in the configuration of init()`, nowMs());
+  if (worker === undefined) return undefined;
+  const now_ms = nowMs();
+  const upstream = worker.by_name[name];
+  if (upstream === undefined) {
+    fault("unknown_upstream", `access("${name}"): no such upstream in the configuration of init()`, now_ms);
+    return undefined;
+  }
+  const key = requestKey();
+  let record = worker.requests.by_key[key];
+  if (record !== undefined && record.born !== requestBorn()) {
+    if (record.waiter !== undefined) abandon(worker.hall, record.waiter, now_ms);
+    discard(worker.requests, record);
+    record = undefined;
+  }
+  if (record === undefined) {
+    record = openRequest(worker.requests, key, requestBorn(), isSubrequest());
+  } else if (record.reserved && record.upstream === upstream) {
+    // A second call of access() in the same request.
+    return undefined;
+  } else {
+    comeBack(worker, record, now_ms);
+  }
+  record.upstream = upstream;
+  readClass(upstream, record, report);
+  readKey(upstream, record, report);
+  return record;
+}
+
+/** The decision, which has the loops. @returns why the request is refused, or undefined */
+function decide(record: RequestRecord): RejectReason | undefined {
+  const worker = process.worker as Worker;
+  const upstream = record.upstream as Upstream;
+  const now_ms = nowMs();
+  const [verdict, reason] = admit(worker.hall, upstream, record, now_ms, patienceMs(upstream));
+  if (verdict === Verdict.Refuse && reason !== undefined) noteRefused(upstream.door, reason);
+  return reason;
+}
+
+function enterGuarded(name: string): RequestRecord | undefined {
+  const [ok, record] = pcall(enter, name);
+  if (ok) return record;
+  fault("access_phase", tostring(record), nowMs());
+  return undefined;
+}
+
+function decideGuarded(record: RequestRecord): RejectReason | undefined {
+  const [ok, reason] = pcall(decide, record);
+  if (ok) return reason;
+  fault("access_phase", tostring(reason), nowMs());
+  return undefined;
+}
+
+/** @returns how the waiting ended; a fault of ours ends it as if there were room */
+function awaitGuarded(record: RequestRecord): Turn {
+  const [ok, turn] = pcall(awaitTurn, record);
+  if (ok) return turn;
+  fault("access_phase", tostring(turn), nowMs());
+  return Turn.Come;
+}
+
+/** The slow path: the request waits, then goes on, is refused, or has lost its client. */
+function wait(record: RequestRecord): void {
+  const upstream = record.upstream as Upstream;
+  const begun_ms = nowMs();
+  const turn = awaitGuarded(record);
+  if (turn === Turn.Come) {
+    noteAdmitted(upstream.door, record.priority, nowMs() - begun_ms);
+  } else if (turn === Turn.TimedOut) {
+    noteRefused(upstream.door, "queue_timeout");
+    refuse("queue_timeout", upstream.config.retry_after_s);
+  } else {
+    endAborted();
   }
 }
 
 /**
- * Admits a request to an upstream before nginx connects to it. It lets every request through and
- * reports an upstream name that is not configured; limits and hash keys hook in here.
+ * Admits a request to an upstream before nginx connects to it: keeps a place for it on the node that the balancer
+ * then uses. When every node is full it lets the request wait, where the upstream has a `queue`, by class
+ * and age; else, or when the queue is full or its time is over, it answers 503 with `X-AX-Reject` and `Retry-After`.
+ * On any fault of ours the request goes on.
  *
- * access_by_lua phase; optional.
+ * access_by_lua phase; optional. Not in subrequests, which have no access phase.
  * @param name an upstream of the configuration
  */
 export function access(name: string): void {
-  const [ok, err] = pcall(check, name);
-  if (!ok) fault("access_phase", tostring(err), nowMs());
+  const record = enterGuarded(name);
+  if (record === undefined) return;
+  const reason = decideGuarded(record);
+  if (reason !== undefined) refuse(reason, (record.upstream as Upstream).config.retry_after_s);
+  else if (record.waiter !== undefined) wait(record);
 }

@@ -1,28 +1,20 @@
-import { splitTries } from "../core/tries";
 import { countPick, Outcome } from "../dataplane/counters";
-import { beginTry, endTry } from "../dataplane/in_flight";
+import { beginReserved, beginTry, endTry } from "../dataplane/in_flight";
+import { abandon } from "../dataplane/line";
 import { accountTry, learnFailure } from "../dataplane/outcome";
 import { pickNode } from "../dataplane/pick";
-import { roleOf } from "../dataplane/placement";
 import { readKey } from "../dataplane/request_key";
-import { addTry, joinFamily, openRequest, type RequestRecord, TRIES_MAX } from "../dataplane/requests";
+import { readClass } from "../dataplane/request_class";
+import { addTry, beginVisit, joinFamily, openRequest, type RequestRecord, TRIES_MAX } from "../dataplane/requests";
+import { hasPlace } from "../dataplane/reserve";
 import { discard } from "../dataplane/sweep";
 import type { Upstream } from "../dataplane/upstream";
 import { process } from "../dataplane/worker";
 import { allowTries, endTries, lastFailure, setPeer } from "../nginx/balancer";
 import { nowMs } from "../nginx/clock";
-import { isSubrequest, requestBorn, requestFamily, requestKey, variable } from "../nginx/request";
+import { isSubrequest, requestBorn, requestFamily, requestKey } from "../nginx/request";
 import { fault, report } from "./faults";
-
-/** Whether the last try before an internal redirect got an answer, not a 5xx. */
-function lastAnswered(): boolean {
-  const statuses = splitTries(variable("upstream_status") ?? "");
-  for (let k = statuses.length - 1; k >= 0; k--) {
-    const status = tonumber(statuses[k]);
-    if (status !== undefined) return status < 500;
-  }
-  return false;
-}
+import { lastAnswered } from "./visit";
 
 /** The request was here before: a retry, or an internal redirect. */
 function resume(record: RequestRecord, now_ms: number): void {
@@ -32,8 +24,7 @@ function resume(record: RequestRecord, now_ms: number): void {
   endTry(record);
   const [why, status] = lastFailure();
   if (why === undefined) {
-    if (lastAnswered()) record.settled_tries = record.tries;
-    record.earlier_tries = record.tries;
+    beginVisit(record, record.tries > 0 && lastAnswered());
     return;
   }
   if (why === "failed" && node >= 0 && upstream !== undefined && last >= 0) {
@@ -60,22 +51,21 @@ function enter(name: string): RequestRecord | undefined {
   const key = requestKey();
   let record = worker.requests.by_key[key];
   if (record !== undefined && record.born !== requestBorn()) {
+    if (record.waiter !== undefined) abandon(worker.hall, record.waiter, now_ms);
     discard(worker.requests, record);
     record = undefined;
   }
   if (record === undefined) {
     record = openRequest(worker.requests, key, requestBorn(), isSubrequest());
     if (record.subrequest) joinFamily(worker.requests, record, requestFamily());
-  } else {
+  } else if (!record.reserved) {
     resume(record, now_ms);
+  } else if (!hasPlace(upstream, record)) {
+    endTry(record);
   }
   record.upstream = upstream;
   record.start_ms = now_ms;
-  const placement = upstream.placement;
-  if (placement !== undefined && placement.source !== undefined) {
-    const variable_name = placement.source.variable;
-    record.role = roleOf(placement, variable_name === undefined ? placement.source.constant : variable(variable_name));
-  }
+  readClass(upstream, record, report);
   const max_tries = upstream.config.max_tries;
   if (max_tries > 0 && record.tries - record.earlier_tries >= max_tries) {
     endTries();
@@ -113,7 +103,8 @@ function send(record: RequestRecord, node: number): void {
     allowTries(upstream.usable - 1);
   if (record.tries === TRIES_MAX) accountOverwritten(record, now_ms);
   addTry(record, upstream, node);
-  beginTry(upstream, record, node, now_ms);
+  if (record.reserved) beginReserved(upstream, record, now_ms);
+  else beginTry(upstream, record, node, now_ms);
   countPick(upstream.counters, node);
   upstream.picks_total++;
 }
@@ -152,6 +143,6 @@ function sendGuarded(record: RequestRecord, node: number): void {
 export function balancer(name: string): void {
   const record = enterGuarded(name);
   if (record === undefined) return;
-  const node = chooseGuarded(record);
+  const node = record.reserved ? record.node : chooseGuarded(record);
   if (node >= 0) sendGuarded(record, node);
 }

@@ -2,9 +2,11 @@ import { type Collector, newCollector, tick } from "../collector/collector";
 import { isElected, newCandidate, resign } from "../collector/election";
 import { type AnyStrategy, strategies } from "../core/strategies/registry";
 import type { UpstreamConfig } from "../core/model";
+import { publishDoors } from "../dataplane/door_exchange";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
 import { setLongAside } from "../dataplane/in_flight";
 import { prepareAll } from "../dataplane/prepare";
+import { newHall } from "../dataplane/line";
 import { newRequestTable } from "../dataplane/requests";
 import { missingLog, sweep } from "../dataplane/sweep";
 import { newUpstream, refreshPlacement, releaseHolds, type Upstream } from "../dataplane/upstream";
@@ -16,8 +18,10 @@ import { logError } from "../nginx/log";
 import { processAlive, workerPid } from "../nginx/process";
 import { every, pause } from "../nginx/timer";
 import { type Faults, newFaults, sendFaults } from "../observe/faults";
-import { fault, report } from "./faults";
 import { keepProbing, startProbes, stopProbes } from "./probes";
+import { setUpDoor } from "./door";
+import { fault, report, reportPick } from "./faults";
+import { wake } from "./wait";
 
 const SWEEP_EVERY_MS = 5000;
 
@@ -66,6 +70,7 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     by_name: {},
     upstreams: [],
     requests: newRequestTable(),
+    hall: newHall(prepared.store, () => worker.exchange.slot, wake, reportPick),
     exchange: {
       store: prepared.store,
       pid,
@@ -85,10 +90,12 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     swept_at_ms: 0,
     faults,
     exiting: false,
+    left_at_ms: 0,
   };
   for (const [name, upstream] of pairs(config.upstreams)) {
     // Different in every worker: round robin must not start everywhere at the same node.
     const made = newWorkerUpstream(upstream, prepared, pid * 7919 + worker.upstreams.length);
+    setUpDoor(worker.hall, made);
     made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
     worker.by_name[name] = made;
     worker.upstreams.push(made);
@@ -153,6 +160,7 @@ function housekeep(worker: Worker, now_ms: number): void {
 
 function send(worker: Worker, now_ms: number): void {
   publish(worker.exchange, worker.upstreams, false, now_ms);
+  publishDoors(worker.exchange, worker.upstreams, now_ms);
 }
 
 function leave(worker: Worker, now_ms: number): void {

@@ -2,8 +2,10 @@ import { formatAddress } from "../core/config/address";
 import { shortTimeOf, statusOf } from "../core/log_values";
 import { matchTries, splitTries } from "../core/tries";
 import { Outcome } from "../dataplane/counters";
+import { publishDoors } from "../dataplane/door_exchange";
 import { publish } from "../dataplane/exchange";
 import { endTry, noteAnswered } from "../dataplane/in_flight";
+import { abandon, roomCame } from "../dataplane/line";
 import { accountTry } from "../dataplane/outcome";
 import { closeRequest, type RequestRecord } from "../dataplane/requests";
 import { discard, familyOver } from "../dataplane/sweep";
@@ -103,6 +105,7 @@ function account(): void {
   const record = worker.requests.by_key[requestKey()];
   if (record === undefined) return;
   const now_ms = nowMs();
+  if (record.waiter !== undefined) abandon(worker.hall, record.waiter, now_ms);
   if (record.born !== requestBorn()) {
     discard(worker.requests, record);
     return;
@@ -113,8 +116,13 @@ function account(): void {
     if (record.tries === 1 && status.length <= 3) accountSingle(record, status, now_ms);
     else if (record.tries > 0) accountSeveral(record, status, variable("upstream_header_time") ?? "", now_ms);
   }
+  const upstream = record.upstream;
   closeRequest(worker.requests, record);
-  if (worker.exiting) publish(worker.exchange, worker.upstreams, true, now_ms);
+  if (upstream !== undefined) roomCame(worker.hall, upstream, now_ms);
+  if (worker.exiting) {
+    publish(worker.exchange, worker.upstreams, true, now_ms);
+    publishDoors(worker.exchange, worker.upstreams, now_ms);
+  }
 }
 
 /**

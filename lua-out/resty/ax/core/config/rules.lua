@@ -8,6 +8,8 @@ local checkClasses = ____placement_options.checkClasses
 local ____problems = require("resty.ax.core.config.problems")
 local keyPath = ____problems.keyPath
 local report = ____problems.report
+local ____queue_options = require("resty.ax.core.config.queue_options")
+local checkQueue = ____queue_options.checkQueue
 local ____show = require("resty.ax.core.config.show")
 local isAbsent = ____show.isAbsent
 local showNumber = ____show.showNumber
@@ -65,6 +67,7 @@ function ____exports.checkUpstream(strategies, record, raw, path, problems)
     checkErrorRates(record, raw, path, problems)
     checkCoolDown(record, raw, path, problems)
     checkClasses(record, raw, path, problems)
+    checkQueue(record, path, problems)
     checkHashKey(record, path, problems)
     local strategy = record.strategy
     local ____temp_0

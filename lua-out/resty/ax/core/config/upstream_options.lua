@@ -5,6 +5,8 @@ local ____placement_options = require("resty.ax.core.config.placement_options")
 local placementFields = ____placement_options.placementFields
 local ____probe_options = require("resty.ax.core.config.probe_options")
 local probeFields = ____probe_options.probeFields
+local ____queue_options = require("resty.ax.core.config.queue_options")
+local admissionFields = ____queue_options.admissionFields
 local ____hash_key = require("resty.ax.core.config.hash_key")
 local HASH_KEY_FORMS = ____hash_key.HASH_KEY_FORMS
 local ____show = require("resty.ax.core.config.show")
@@ -181,6 +183,7 @@ function ____exports.upstreamFields(strategies)
     local groups = {
         routingFields,
         placementFields,
+        admissionFields,
         windowFields,
         scoreFields,
         ejectionFields,

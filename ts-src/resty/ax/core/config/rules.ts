@@ -2,6 +2,7 @@ import { checkHashKey } from "./hash_key";
 import { checkNodes } from "./nodes";
 import { checkClasses } from "./placement_options";
 import { keyPath, type Problems, report } from "./problems";
+import { checkQueue } from "./queue_options";
 import { isAbsent, showNumber } from "./show";
 import type { StrategyOptions } from "./upstream_options";
 import { validate } from "./validate";
@@ -84,6 +85,7 @@ export function checkUpstream(
   checkErrorRates(record, raw, path, problems);
   checkCoolDown(record, raw, path, problems);
   checkClasses(record, raw, path, problems);
+  checkQueue(record, path, problems);
   checkHashKey(record, path, problems);
   const strategy = record["strategy"] as string | undefined;
   const fields = strategy === undefined ? undefined : strategies[strategy];

@@ -1,6 +1,7 @@
 import { nodeFields } from "./nodes";
 import { placementFields } from "./placement_options";
 import { probeFields } from "./probe_options";
+import { admissionFields } from "./queue_options";
 import { HASH_KEY_FORMS } from "./hash_key";
 import type { FieldSchema } from "./schema";
 import { sortedKeys } from "./show";
@@ -214,7 +215,15 @@ const ejectionFields: Record<string, FieldSchema> = {
 /** @returns the options of one upstream, in the order of the reference page */
 export function upstreamFields(strategies: StrategyOptions): Record<string, FieldSchema> {
   const fields = choiceFields(strategies);
-  const groups = [routingFields, placementFields, windowFields, scoreFields, ejectionFields, probeFields];
+  const groups = [
+    routingFields,
+    placementFields,
+    admissionFields,
+    windowFields,
+    scoreFields,
+    ejectionFields,
+    probeFields,
+  ];
   for (let i = 0; i < groups.length; i++) {
     for (const key in groups[i]) fields[key] = groups[i][key];
   }

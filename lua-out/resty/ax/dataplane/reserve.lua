@@ -1,0 +1,43 @@
+local ____exports = {}
+local ____states = require("resty.ax.core.health.states")
+local isUsable = ____states.isUsable
+local STATES = ____states.STATES
+local ____pick = require("resty.ax.dataplane.pick")
+local pickNode = ____pick.pickNode
+local function isFull(upstream, node)
+    local pool = upstream.pool
+    local limit = pool.max_conns[node + 1]
+    return limit > 0 and pool.in_flight[node + 1] + pool.others_in_flight[node + 1] >= limit
+end
+--- Picks a node for a request that has no try in flight and keeps a place there.
+-- 
+-- @returns false when no node has room
+function ____exports.reserve(upstream, record, now_ms, report)
+    local node = pickNode(upstream, record, now_ms, report)
+    if node < 0 or isFull(upstream, node) then
+        return false
+    end
+    record.upstream = upstream
+    record.node = node
+    record.start_ms = now_ms
+    record.reserved = true
+    record.is_long = false
+    record.prev = record
+    record.next = record
+    local ____upstream_pool_in_flight_0, ____temp_1 = upstream.pool.in_flight, node + 1
+    ____upstream_pool_in_flight_0[____temp_1] = ____upstream_pool_in_flight_0[____temp_1] + 1
+    return true
+end
+--- Whether the place that a request has may be used: it is in this upstream, and its node has not been taken out
+-- since.
+function ____exports.hasPlace(upstream, record)
+    if not record.reserved or record.upstream ~= upstream or record.node < 0 then
+        return false
+    end
+    local state = upstream.state[record.node + 1]
+    if upstream.panic then
+        return not STATES[state].by_operator
+    end
+    return isUsable(state) and upstream.held_until_ms[record.node + 1] == 0
+end
+return ____exports

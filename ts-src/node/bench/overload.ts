@@ -1,0 +1,187 @@
+/**
+ * Twice as much load as the nodes can take, with the admission queue of lua-resty-ax and with HAProxy's maxconn and
+ * priority classes in front of the same nodes, one after the other.
+ *
+ *   npx tsx ts-src/node/bench/overload.ts [seconds]
+ */
+import Table from "cli-table3";
+import { writeFileSync } from "node:fs";
+import { Agent } from "node:http";
+import { join } from "node:path";
+import { type Backend, freePort, http, type Kit, pause, waitFor, withKit } from "../testkit";
+import { startChild } from "../testkit/child";
+import { which } from "../testkit/nginx";
+import { percentile } from "../testkit/openloop";
+import { newDir, readIfThere } from "../testkit/workdir";
+
+const NODES = 2;
+
+/** Requests that a node takes at a time, and how long it works on one. */
+const PLACES = 5;
+const SERVICE_MS = 50;
+
+const CAPACITY_RPS = (NODES * PLACES * 1000) / SERVICE_MS;
+const OVERLOAD = 2;
+
+const CLASSES = ["vip", "batch"];
+
+/** Every so many-th request is of the first class; the others are batch. */
+const VIP_EVERY = 5;
+
+const QUEUE_TIMEOUT_MS = 1000;
+
+interface Figures {
+  gateway: string;
+  /** Requests served, of those that the nodes could have served in the same time. */
+  goodput: number;
+  /** Most requests that a node was working on at a time, by its own count. */
+  max_active: number;
+  recovered_ms: number;
+  tallies: Record<string, Tally>;
+}
+
+async function startAx(kit: Kit, backends: Backend[]): Promise<string> {
+  const nodes = backends.map(({ address }) => ({ address, max_conns: PLACES }));
+  const queue = { size: 100, timeout_ms: QUEUE_TIMEOUT_MS };
+  const backend = { nodes, class_source: "header:X-Class", trust_client_class: true, queue };
+  const ax = { upstreams: { backend } };
+  return (await kit.gateway({ servers: backends, ax, access: true, http: "lua_check_client_abort on;" })).url;
+}
+
+function haproxyConf(port: number, backends: Backend[]): string {
+  const servers = backends.map(({ name, address }) => `  server ${name} ${address} maxconn ${PLACES}`);
+  return `
+global
+  maxconn 4000
+  nbthread 1
+defaults
+  mode http
+  timeout client 30s
+  timeout server 30s
+  timeout connect 5s
+  timeout queue ${QUEUE_TIMEOUT_MS}ms
+listen front
+  bind 127.0.0.1:${port}
+  balance leastconn
+  http-request set-priority-class int(-10) if { req.hdr(X-Class) vip }
+  http-request set-priority-class int(10) if { req.hdr(X-Class) batch }
+${servers.join("\n")}
+`;
+}
+
+async function startHaproxy(kit: Kit, backends: Backend[]): Promise<{ url: string; stop: () => Promise<void> }> {
+  const program = which("haproxy");
+  if (program === undefined) throw new Error("haproxy is not installed: apt-get install haproxy");
+  const dir = newDir("haproxy", kit.dir);
+  const port = await freePort();
+  const conf_path = join(dir, "haproxy.cfg");
+  const output_path = join(dir, "output.log");
+  writeFileSync(conf_path, haproxyConf(port, backends));
+  const child = startChild([program, "-db", "-f", conf_path], { cwd: dir, output_path, memory_limit_mb: 4000 });
+  const url = `http://127.0.0.1:${port}`;
+  await waitFor("haproxy to serve", async () => {
+    if (!child.isAlive()) throw new Error(`haproxy ended: ${readIfThere(output_path)}`);
+    return http(`${url}/`).then(
+      () => true,
+      () => false,
+    );
+  });
+  return { url, stop: () => child.stop("SIGTERM") };
+}
+
+interface Tally {
+  served_ms: number[];
+  refused_ms: number[];
+  other: number;
+}
+
+async function sendOne(url: string, name: string, agent: Agent, due_ms: number, tally: Tally): Promise<void> {
+  const answer = await http(url, { agent, headers: { "X-Class": name }, timeout_ms: 20_000 }).catch(() => undefined);
+  const took_ms = performance.now() - due_ms;
+  if (answer?.status === 200) tally.served_ms.push(took_ms);
+  else if (answer?.status === 503) tally.refused_ms.push(took_ms);
+  else tally.other++;
+}
+
+/** Open loop: each request is sent when it is due, and its time counts from then. */
+async function load(url: string, duration_s: number): Promise<Record<string, Tally>> {
+  const agent = new Agent({ keepAlive: true });
+  const tallies: Record<string, Tally> = {};
+  for (const name of CLASSES) tallies[name] = { served_ms: [], refused_ms: [], other: 0 };
+  const rate = CAPACITY_RPS * OVERLOAD;
+  const pending: Promise<void>[] = [];
+  const start_ms = performance.now();
+  while (pending.length < rate * duration_s) {
+    const due_ms = start_ms + (pending.length * 1000) / rate;
+    const early_ms = due_ms - performance.now();
+    if (early_ms > 0) await pause(early_ms);
+    const name = pending.length % VIP_EVERY === 0 ? "vip" : "batch";
+    pending.push(sendOne(url, name, agent, due_ms, tallies[name]));
+  }
+  await Promise.all(pending);
+  agent.destroy();
+  return tallies;
+}
+
+/** How long until a request is served like on an idle gateway, ms. */
+async function recovery(url: string): Promise<number> {
+  const start_ms = performance.now();
+  await waitFor("the gateway to be idle", async () => {
+    const sent_ms = performance.now();
+    const answer = await http(`${url}/`, { headers: { "X-Class": "batch" } });
+    return answer.status === 200 && performance.now() - sent_ms < 2 * SERVICE_MS;
+  });
+  return performance.now() - start_ms;
+}
+
+async function measure(gateway: string, url: string, backends: Backend[], duration_s: number): Promise<Figures> {
+  await load(url, 1);
+  for (const backend of backends) await backend.resetCounters();
+  const start_ms = performance.now();
+  const tallies = await load(url, duration_s);
+  const elapsed_s = (performance.now() - start_ms) / 1000;
+  const recovered_ms = await recovery(url);
+  const counters = await Promise.all(backends.map((backend) => backend.counters()));
+  const served = Object.values(tallies).reduce((sum, tally) => sum + tally.served_ms.length, 0);
+  const max_active = Math.max(...counters.map((counter) => counter.max_active));
+  return { gateway, goodput: served / elapsed_s / CAPACITY_RPS, max_active, recovered_ms, tallies };
+}
+
+function rowsOf({ gateway, goodput, max_active, recovered_ms, tallies }: Figures): string[][] {
+  return CLASSES.map((name, k) => {
+    const { served_ms, refused_ms, other } = tallies[name];
+    served_ms.sort((a, b) => a - b);
+    refused_ms.sort((a, b) => a - b);
+    const times = [percentile(served_ms, 0.5), percentile(served_ms, 0.99), percentile(refused_ms, 0.5)];
+    const shared = k === 0 ? [goodput.toFixed(3), String(max_active), recovered_ms.toFixed(0)] : ["", "", ""];
+    const counts = [served_ms.length, refused_ms.length, other].map(String);
+    return [k === 0 ? gateway : "", name, ...counts, ...times.map((time) => time.toFixed(0)), ...shared];
+  });
+}
+
+async function main(duration_s: number): Promise<void> {
+  const head = ["gateway", "class", "served", "refused", "other", "P50 ms", "P99 ms", "refusal P50 ms"];
+  const table = new Table({
+    head: [...head, "goodput / capacity", "most at a node", "idle after ms"],
+    style: { head: [] },
+  });
+  await withKit("overload", async (kit) => {
+    const settings = { delay: { dist: "fixed", mean_ms: SERVICE_MS }, slots: PLACES } as const;
+    const backends = await kit.backends(NODES, { settings });
+    const ax = await startAx(kit, backends);
+    table.push(...rowsOf(await measure("lua-resty-ax", ax, backends, duration_s)));
+    const haproxy = await startHaproxy(kit, backends);
+    try {
+      table.push(...rowsOf(await measure("HAProxy", haproxy.url, backends, duration_s)));
+    } finally {
+      await haproxy.stop();
+    }
+  });
+  console.log(
+    `${NODES} nodes × ${PLACES} places × ${SERVICE_MS} ms = ${CAPACITY_RPS} requests/s; ${OVERLOAD} times that for ` +
+      `${duration_s} s, every ${VIP_EVERY}th of the first class; requests wait ${QUEUE_TIMEOUT_MS} ms at most`,
+  );
+  console.log(table.toString());
+}
+
+await main(Number(process.argv[2] ?? "10"));

@@ -1,0 +1,54 @@
+/**
+ * The decision at the door: a place on a node at once, a wait, or a refusal. Everything here is this worker's; what
+ * the other workers' queues hold is at most a poll old (line.ts).
+ */
+import { AGE_MS, keyOf } from "../core/queue";
+import type { RejectReason } from "../core/reject";
+import { noteAdmitted } from "./door";
+import { type Hall, isBehind, join, type Line } from "./line";
+import type { RequestRecord } from "./requests";
+import { reserve } from "./reserve";
+import type { Upstream } from "./upstream";
+
+/** What became of a request at the door. */
+export const enum Verdict {
+  Pass = 0,
+  /** It has a waiter, and waits its turn. */
+  Wait = 1,
+  Refuse = 2,
+}
+
+/** With nobody before it in any worker, a request may take a place at once. */
+function enterAtOnce(hall: Hall, line: Line | undefined, record: RequestRecord, now_ms: number): boolean {
+  const upstream = record.upstream as Upstream;
+  if (line !== undefined && isBehind(hall, line, keyOf(record.priority, now_ms, AGE_MS), now_ms)) return false;
+  return reserve(upstream, record, now_ms, hall.report);
+}
+
+/**
+ * Decides on a request whose class and key have been read. Access phase.
+ * @param upstream whose limits apply; the record has no try in flight
+ * @param patience_ms longest wait that the client has in mind; Infinity = none said
+ * @returns the verdict, and why when it is a refusal
+ */
+export function admit(
+  hall: Hall,
+  upstream: Upstream,
+  record: RequestRecord,
+  now_ms: number,
+  patience_ms: number,
+): LuaMultiReturn<[Verdict, RejectReason | undefined]> {
+  record.upstream = upstream;
+  record.start_ms = now_ms;
+  // Nothing to choose from: nginx's own server lines have their say.
+  if (upstream.pool.candidate_count === 0) return $multi(Verdict.Pass, undefined);
+  const line = upstream.door.line;
+  if (enterAtOnce(hall, line, record, now_ms)) {
+    noteAdmitted(upstream.door, record.priority, 0);
+    return $multi(Verdict.Pass, undefined);
+  }
+  if (line === undefined) return $multi(Verdict.Refuse, "overloaded");
+  const refused = join(hall, line, record, now_ms, patience_ms);
+  if (refused !== undefined) return $multi(Verdict.Refuse, refused);
+  return $multi(Verdict.Wait, undefined);
+}

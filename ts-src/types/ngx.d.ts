@@ -80,6 +80,9 @@ interface NgxReq {
   /** Seconds, ms resolution. */
   start_time(): number;
   get_headers(max?: number): Record<string, string | string[] | undefined>;
+  read_body: (this: void) => void;
+  get_body_data(): string | undefined;
+  get_body_file(): string | undefined;
   get_uri_args(max?: number): Record<string, string | true | (string | true)[] | undefined>;
 }
 

@@ -3,6 +3,22 @@ local ____exports = {}
 function ____exports.requestPath()
     return ngx.var.uri or "/"
 end
+--- Whether the request's arguments have this one, with a value or without.
+function ____exports.hasArgument(name)
+    local at = string.find(("&" .. (ngx.var.args or "")) .. "&", ("[&]" .. name) .. "[=&]")
+    return at ~= nil
+end
+--- Who the client has proved to be (auth_basic), or undefined.
+function ____exports.remoteUser()
+    local user = ngx.var.remote_user
+    local ____temp_0
+    if user == "" then
+        ____temp_0 = nil
+    else
+        ____temp_0 = user
+    end
+    return ____temp_0
+end
 function ____exports.requestMethod()
     return ngx.req.get_method()
 end

@@ -3,6 +3,18 @@ export function requestPath(): string {
   return ngx.var["uri"] ?? "/";
 }
 
+/** Whether the request's arguments have this one, with a value or without. */
+export function hasArgument(name: string): boolean {
+  const [at] = string.find(`&${ngx.var["args"] ?? ""}&`, `[&]${name}[=&]`);
+  return at !== undefined;
+}
+
+/** Who the client has proved to be (auth_basic), or undefined. */
+export function remoteUser(): string | undefined {
+  const user = ngx.var["remote_user"];
+  return user === "" ? undefined : user;
+}
+
 export function requestMethod(): string {
   return ngx.req.get_method();
 }

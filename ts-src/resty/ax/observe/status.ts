@@ -9,6 +9,8 @@ import type { ProbeSummary } from "../core/probe/tally";
 import type { Store } from "../core/store";
 import { type AdmissionStatus, admissionStatus } from "./admission";
 import { asCount, asNumber, asRecord } from "../core/values";
+import { jsonList } from "./document";
+import { hasWills, readWill, type WillStatus, willStatus } from "./wills";
 import { type Detail, type DetailNode, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
 
 /** Data older than this is called stale: several collector intervals, or an election, went by. */
@@ -17,8 +19,6 @@ const STALE_MS = 5000;
 export interface StatusDeps {
   store: Store;
   decode(this: void, text: string): unknown;
-  /** Marks a finished list as one, so that it is written as [] when it is empty. */
-  array<T>(this: void, items: T[]): T[];
   processAlive(this: void, pid: number): boolean;
 }
 
@@ -28,6 +28,8 @@ export interface NodeStatus {
   address: string;
   state: string;
   reason: string;
+  /** What an operator wants of it, from the moment on that the API has taken it; absent = nothing. */
+  operator?: WillStatus;
   since_s?: number;
   until_s?: number;
   backup: boolean;
@@ -189,6 +191,23 @@ function hasPicksOnly(nodes: NodeStatus[]): boolean {
   return outcomes === 0 && picks - in_flight >= PICKS_WITHOUT_OUTCOME;
 }
 
+function oneNode(detail: Detail | undefined, given: NodeConfig, now_ms: number): NodeStatus {
+  const node = detail?.nodes[given.id];
+  return node === undefined ? withoutData(given) : withData(given, node, now_ms);
+}
+
+function showWill(deps: StatusDeps, upstream: string, shown: NodeStatus, now_ms: number): void {
+  const will = readWill(deps.store, deps.decode, upstream, shown.id, now_ms);
+  if (will !== undefined) shown.operator = willStatus(will, now_ms);
+}
+
+/** One node of an upstream. */
+export function nodeStatus(deps: StatusDeps, config: UpstreamConfig, given: NodeConfig, now_ms: number): NodeStatus {
+  const shown = oneNode(decodeObject(deps, `detail:${config.name}`) as Detail | undefined, given, now_ms);
+  showWill(deps, config.name, shown, now_ms);
+  return shown;
+}
+
 /** One upstream, all its configured nodes in the order of the configuration. */
 export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms: number): UpstreamStatus {
   const detail = decodeObject(deps, `detail:${config.name}`) as Detail | undefined;
@@ -219,14 +238,16 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
       status.warnings.push(`data is ${seconds(detail.at_ms, now_ms)} s old: the collector does not get through`);
     }
   }
+  const has_wills = hasWills(deps.store, config.name);
   for (const given of config.nodes) {
-    const node = detail?.nodes[given.id];
-    status.nodes.push(node === undefined ? withoutData(given) : withData(given, node, now_ms));
+    const shown = oneNode(detail, given, now_ms);
+    if (has_wills) showWill(deps, config.name, shown, now_ms);
+    status.nodes.push(shown);
   }
   if (hasPicksOnly(status.nodes)) {
     status.warnings.push("no request has been accounted: log() does not run where this upstream is used (log_missing)");
   }
-  status.warnings = deps.array(status.warnings);
+  status.warnings = jsonList(status.warnings);
   return status;
 }
 
@@ -250,5 +271,5 @@ export function workerStatus(deps: StatusDeps, now_ms: number): WorkerStatus[] {
       if (alive) workers.push({ pid: record.pid, age_ms: now_ms - record.at_ms, exiting, in_flight: total(record) });
     }
   }
-  return deps.array(workers);
+  return jsonList(workers);
 }

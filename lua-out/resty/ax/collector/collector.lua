@@ -26,6 +26,8 @@ local ____state = require("resty.ax.collector.state")
 local newUpstreamRecord = ____state.newUpstreamRecord
 local ____takeover = require("resty.ax.collector.takeover")
 local takeOver = ____takeover.takeOver
+local ____wills = require("resty.ax.collector.wills")
+local refreshWills = ____wills.refreshWills
 function load(collector, now_ms)
     local names = {}
     for name in pairs(collector.config.upstreams) do
@@ -104,7 +106,14 @@ function ____exports.tick(collector, now_ms)
             if (____opt_0 and ____opt_0.takeNews(upstream.config.name)) == true then
                 upstream.active = true
             end
-            if upstream.active or not upstream.settled then
+            local moved = refreshWills(
+                collector.deps,
+                upstream.config.name,
+                upstream.nodes,
+                upstream.wills,
+                now_ms
+            )
+            if moved or upstream.active or not upstream.settled then
                 judgeUpstream(collector, upstream, now_ms)
                 composeUpstream(collector, upstream, now_ms)
             end

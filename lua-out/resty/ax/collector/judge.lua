@@ -27,13 +27,18 @@ local breathe = ____state.breathe
 local forgetSeen = ____state.forgetSeen
 local ____values = require("resty.ax.core.values")
 local round = ____values.round
+local ____operator = require("resty.ax.collector.operator")
+local keptOut = ____operator.keptOut
+local overrule = ____operator.overrule
+local serves = ____operator.serves
+local takeWills = ____operator.takeWills
 function moveStates(upstream, now_ms)
     local nodes = upstream.nodes
     local in_rotation = 0
     do
         local i = 0
         while i < #nodes do
-            if inRotation(nodes[i + 1].health) then
+            if serves(nodes[i + 1]) then
                 in_rotation = in_rotation + 1
             end
             i = i + 1
@@ -56,7 +61,7 @@ function moveState(node, upstream, in_rotation, now_ms)
     local health = ____node_0.health
     local windows = ____node_0.windows
     local was_in = inRotation(health) and 1 or 0
-    seen.others_in_rotation = in_rotation - was_in
+    seen.others_in_rotation = in_rotation - (serves(node) and 1 or 0)
     seen.judged = judged(windows.short.total)
     seen.failed = windows.short.total.err + windows.short.total.fail
     seen.young = now_ms - windows.short.since_ms < upstream.config.window_short_s * 1000
@@ -74,7 +79,7 @@ function moveState(node, upstream, in_rotation, now_ms)
     if is_in ~= was_in then
         startAnew(node, now_ms)
     end
-    return is_in - was_in
+    return keptOut(node) and 0 or is_in - was_in
 end
 function startAnew(node, now_ms)
     forgetSeen(node.seen)
@@ -86,11 +91,17 @@ function releaseOne(upstream, now_ms)
     do
         local i = 0
         while i < #upstream.nodes do
-            local node = upstream.nodes[i + 1]
-            local earlier = first == nil or (node.health.until_ms or 0) < (first.health.until_ms or 0)
-            if node.health.state == "ejected" and earlier then
-                first = node
+            do
+                local node = upstream.nodes[i + 1]
+                if keptOut(node) then
+                    goto __continue21
+                end
+                local earlier = first == nil or (node.health.until_ms or 0) < (first.health.until_ms or 0)
+                if node.health.state == "ejected" and earlier then
+                    first = node
+                end
             end
+            ::__continue21::
             i = i + 1
         end
     end
@@ -174,7 +185,12 @@ function describeForPicks(node, upstream, now_ms)
     local windows = ____node_8.windows
     local ramp = rampFactor(health, upstream.config.ramp_from, now_ms)
     local mean_ms = meanMs(windows.short.total) or meanMs(windows.long.total)
+    local shown = detail.state
     detail.state = health.state
+    overrule(node)
+    if detail.state ~= shown then
+        node.described = false
+    end
     detail.weight = round(node.config.weight * detail.score * ramp, 10000)
     detail.static_weight = round(node.config.weight * ramp, 10000)
     local ____detail_10 = detail
@@ -219,6 +235,7 @@ function ____exports.judgeUpstream(collector, upstream, now_ms)
             i = i + 1
         end
     end
+    takeWills(upstream, now_ms)
     moveStates(upstream, now_ms)
     moveScores(collector, upstream, now_ms)
     upstream.settled = true

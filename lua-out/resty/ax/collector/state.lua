@@ -17,6 +17,8 @@ local ____ejection = require("resty.ax.core.ejection")
 local newHealth = ____ejection.newHealth
 local ____windows = require("resty.ax.core.windows")
 local newNodeWindows = ____windows.newNodeWindows
+local ____wills = require("resty.ax.collector.wills")
+local newWills = ____wills.newWills
 function newSeen()
     return {
         streak = 0,
@@ -102,6 +104,7 @@ function ____exports.newUpstreamRecord(config, deps, now_ms)
         config = config,
         nodes = nodes,
         by_id = by_id,
+        wills = newWills(),
         active = true,
         settled = false,
         snapshot_body = "",

@@ -77,6 +77,9 @@ function takeHealth(node, upstream, old, now_ms)
     if state == nil or (state == "ejected" or state == "ramping") and until_ms == nil then
         return
     end
+    if state == "draining" or state == "maintenance" then
+        return
+    end
     local health = newHealth(now_ms)
     health.state = state
     if type(old.reason) == "string" then

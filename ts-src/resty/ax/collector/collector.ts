@@ -5,6 +5,7 @@ import { composeUpstream } from "./compose";
 import { publish } from "./publish";
 import { type Collector, type CollectorDeps, newUpstreamRecord } from "./state";
 import { takeOver } from "./takeover";
+import { refreshWills } from "./wills";
 
 export type { Collector, CollectorDeps } from "./state";
 
@@ -58,7 +59,8 @@ export function tick(collector: Collector, now_ms: number): void {
   for (let i = 0; i < collector.upstreams.length; i++) {
     const upstream = collector.upstreams[i];
     if (collector.deps.probes?.takeNews(upstream.config.name) === true) upstream.active = true;
-    if (upstream.active || !upstream.settled) {
+    const moved = refreshWills(collector.deps, upstream.config.name, upstream.nodes, upstream.wills, now_ms);
+    if (moved || upstream.active || !upstream.settled) {
       judgeUpstream(collector, upstream, now_ms);
       composeUpstream(collector, upstream, now_ms);
     }

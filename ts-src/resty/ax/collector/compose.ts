@@ -5,6 +5,7 @@ import { coveredMs, errorRate, isEmpty } from "../core/windows";
 import { breathe, type Collector, type NodeRecord, type UpstreamRecord } from "./state";
 import { tallyText } from "./tally_text";
 import { round } from "../core/values";
+import { describeWill } from "./operator";
 
 /**
  * The texts that go into the store. Encoding is the dearest part of a tick: of a detail's 25 fields
@@ -104,6 +105,7 @@ function describe(collector: Collector, upstream: UpstreamRecord, node: NodeReco
   detail.reason = reasonText(health, upstream.config, now_ms);
   detail.since_ms = health.since_ms;
   detail.until_ms = health.until_ms;
+  describeWill(node);
   detail.ejections = health.ejections;
   detail.error_since_ms = health.error_since_ms;
   detail.share = upstream.picks > 0 ? round(short.picks / upstream.picks, 1e4) : 0;

@@ -4,6 +4,7 @@ import { connRatio, errorRatio, p99Ratio, referenceP99, stepScore, targetScore }
 import { advanceNode, clearNode, forgetOlder, isEmpty, judged, meanMs } from "../core/windows";
 import { breathe, type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
 import { round } from "../core/values";
+import { keptOut, overrule, serves, takeWills } from "./operator";
 
 /**
  * One look at one upstream: states, then scores, then what picks need to know of every node.
@@ -12,6 +13,7 @@ import { round } from "../core/values";
  */
 export function judgeUpstream(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
   for (let i = 0; i < upstream.nodes.length; i++) advanceNode(upstream.nodes[i].windows, now_ms);
+  takeWills(upstream, now_ms);
   moveStates(upstream, now_ms);
   moveScores(collector, upstream, now_ms);
   upstream.settled = true;
@@ -27,7 +29,7 @@ export function judgeUpstream(collector: Collector, upstream: UpstreamRecord, no
 function moveStates(upstream: UpstreamRecord, now_ms: number): void {
   const nodes = upstream.nodes;
   let in_rotation = 0;
-  for (let i = 0; i < nodes.length; i++) if (inRotation(nodes[i].health)) in_rotation++;
+  for (let i = 0; i < nodes.length; i++) if (serves(nodes[i])) in_rotation++;
   for (let i = 0; i < nodes.length; i++) in_rotation += moveState(nodes[i], upstream, in_rotation, now_ms);
   if (in_rotation === 0) releaseOne(upstream, now_ms);
 }
@@ -36,7 +38,7 @@ function moveStates(upstream: UpstreamRecord, now_ms: number): void {
 function moveState(node: NodeRecord, upstream: UpstreamRecord, in_rotation: number, now_ms: number): number {
   const { seen, health, windows } = node;
   const was_in = inRotation(health) ? 1 : 0;
-  seen.others_in_rotation = in_rotation - was_in;
+  seen.others_in_rotation = in_rotation - (serves(node) ? 1 : 0);
   seen.judged = judged(windows.short.total);
   seen.failed = windows.short.total.err + windows.short.total.fail;
   seen.young = now_ms - windows.short.since_ms < upstream.config.window_short_s * 1000;
@@ -44,7 +46,7 @@ function moveState(node: NodeRecord, upstream: UpstreamRecord, in_rotation: numb
   if (node.health.state !== health.state) node.described = false;
   const is_in = inRotation(node.health) ? 1 : 0;
   if (is_in !== was_in) startAnew(node, now_ms);
-  return is_in - was_in;
+  return keptOut(node) ? 0 : is_in - was_in;
 }
 
 /** Out or back: what was held against the node (or in its favour) is of another time. */
@@ -59,6 +61,7 @@ function releaseOne(upstream: UpstreamRecord, now_ms: number): void {
   let first: NodeRecord | undefined;
   for (let i = 0; i < upstream.nodes.length; i++) {
     const node = upstream.nodes[i];
+    if (keptOut(node)) continue;
     const earlier = first === undefined || (node.health.until_ms ?? 0) < (first.health.until_ms ?? 0);
     if (node.health.state === "ejected" && earlier) first = node;
   }
@@ -139,7 +142,10 @@ function describeForPicks(node: NodeRecord, upstream: UpstreamRecord, now_ms: nu
   const { detail, health, windows } = node;
   const ramp = rampFactor(health, upstream.config.ramp_from, now_ms);
   const mean_ms = meanMs(windows.short.total) ?? meanMs(windows.long.total);
+  const shown = detail.state;
   detail.state = health.state;
+  overrule(node);
+  if (detail.state !== shown) node.described = false;
   detail.weight = round(node.config.weight * detail.score * ramp, 1e4);
   detail.static_weight = round(node.config.weight * ramp, 1e4);
   detail.latency_ms = mean_ms === undefined ? undefined : round(mean_ms, 100);

@@ -5,6 +5,8 @@ import type { ProbeSource } from "../core/probe/view";
 import type { Store } from "../core/store";
 import { newNodeWindows, type NodeWindows } from "../core/windows";
 import type { DetailNode } from "../core/wire";
+import type { OperatorWill } from "../core/operator";
+import { newWills, type Wills } from "./wills";
 
 /** What the collector needs of its surroundings: nginx, a test or the simulator. */
 export interface CollectorDeps {
@@ -45,6 +47,8 @@ export interface NodeRecord {
   usual_ms: number;
   /** What its windows say, as of the last look; undefined when they are empty or it is out of rotation. */
   evidence?: Evidence;
+  /** What an operator wants of it now, if anything. */
+  will?: OperatorWill;
   /** What is published; scores and totals live in here alone. */
   detail: DetailNode;
   /** `detail_text` shows the node's present state. */
@@ -61,6 +65,8 @@ export interface UpstreamRecord {
   /** Ascending by id: the order of decisions must not depend on the configuration's. */
   nodes: NodeRecord[];
   by_id: Record<string, NodeRecord | undefined>;
+  /** What operators want of its nodes. */
+  wills: Wills;
   /** Something was reported since the last tick, or is in flight. */
   active: boolean;
   /** Nothing will change until something is reported: what was published can be published again. */
@@ -182,6 +188,7 @@ export function newUpstreamRecord(config: UpstreamConfig, deps: CollectorDeps, n
     config,
     nodes,
     by_id,
+    wills: newWills(),
     active: true,
     settled: false,
     snapshot_body: "",

@@ -58,6 +58,8 @@ function takeHealth(node: NodeRecord, upstream: UpstreamRecord, old: Record<stri
   const state = stateNamed(old.state);
   const until_ms = asNumber(old.until_ms);
   if (state === undefined || ((state === "ejected" || state === "ramping") && until_ms === undefined)) return;
+  // An operator's will is read anew; what the node was beneath it is not known.
+  if (state === "draining" || state === "maintenance") return;
   const health = newHealth(now_ms);
   health.state = state;
   if (typeof old.reason === "string") health.cause = causeOf(old.reason);

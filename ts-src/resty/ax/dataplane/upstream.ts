@@ -10,7 +10,7 @@ import { newRandom } from "../core/random";
 import { addressKeyOf, type KeyReader } from "../core/request_key";
 import type { AddressKey, PickRequest } from "../core/strategy";
 import type { AnyStrategy } from "../core/strategies/registry";
-import { isUsable as isUsableState, type NodeState } from "../core/health/states";
+import { isUsable as isUsableState, type NodeState, STATES } from "../core/health/states";
 import type { Snapshot } from "../core/wire";
 import { type Door, newDoor } from "./door";
 import { type Counters, newCounters } from "./counters";
@@ -149,12 +149,30 @@ function isUsable(upstream: Upstream, node: number): boolean {
   return isUsableState(upstream.state[node]) && upstream.held_until_ms[node] === 0;
 }
 
+/** By the operator, in the configuration or at run time. */
+function takenOut(upstream: Upstream, node: number): boolean {
+  return STATES[upstream.state[node]].by_operator;
+}
+
+/** Every node was taken out at run time: those that the configuration does not take out serve on. */
+function collectAny(upstream: Upstream): number {
+  const pool = upstream.pool;
+  let count = 0;
+  for (let node = 0; node < pool.n; node++) {
+    if (!upstream.config.nodes[node].down) {
+      pool.candidates[count] = node;
+      count++;
+    }
+  }
+  return count;
+}
+
 function collect(upstream: Upstream, backup: boolean, any_state: boolean): number {
   const pool = upstream.pool;
   let count = 0;
   for (let node = 0; node < pool.n; node++) {
     const given = upstream.config.nodes[node];
-    if (given.backup === backup && (any_state ? !given.down : isUsable(upstream, node))) {
+    if (given.backup === backup && (any_state ? !takenOut(upstream, node) : isUsable(upstream, node))) {
       pool.candidates[count] = node;
       count++;
     }
@@ -173,6 +191,7 @@ export function rebuildCandidates(upstream: Upstream): void {
   upstream.panic = count === 0;
   if (count === 0) count = collect(upstream, false, true);
   if (count === 0) count = collect(upstream, true, true);
+  if (count === 0) count = collectAny(upstream);
   pool.candidate_count = count;
   pool.version++;
   const placement = upstream.placement;

@@ -43,39 +43,39 @@ describe("the operator's will through the API", () => {
       const [a] = backends;
       const load = startLoad(gateway, 12, { reconnect: true });
       await waitForStatus(gateway, "traffic", (nodes) => nodes[0].totals.ok > 50);
-      const answer = await patch(gateway, a!.address, { drain: true, why: "update", by: "spec" });
+      const answer = await patch(gateway, a.address, { drain: true, why: "update", by: "spec" });
       expect(answer.status).toBe(200);
       expect(JSON.parse(answer.text)).toMatchObject({
-        id: a!.address,
+        id: a.address,
         operator: { kind: "drain", why: "update", by: "spec" },
       });
       await waitForStatus(gateway, "the drain's end", (nodes) => String(nodes[0].state) === "offline");
-      await a!.resetCounters();
+      await a.resetCounters();
       await gateway.reload();
       await waitForStatus(gateway, "traffic after the reload", (nodes) => nodes[1].totals.ok > 200);
       await waitForStatus(gateway, "still offline", (nodes) => String(nodes[0].state) === "offline");
-      expect((await a!.counters()).requests).toBe(0);
-      expect((await patch(gateway, a!.address, { drain: false })).status).toBe(200);
+      expect((await a.counters()).requests).toBe(0);
+      expect((await patch(gateway, a.address, { drain: false })).status).toBe(200);
       await waitForStatus(gateway, "requests again", (nodes) => nodes[0].state === "ramping");
-      await waitFor("requests at the node", async () => (await a!.counters()).requests > 0);
+      await waitFor("requests at the node", async () => (await a.counters()).requests > 0);
       expect(failures(await load.done)).toBe(0);
       expect((await statusOf(gateway)).faults).toEqual({});
-      expect(gateway.errorLog()).toContain(`node "${a!.address}": drained by the operator (spec): update`);
+      expect(gateway.errorLog()).toContain(`node "${a.address}": drained by the operator (spec): update`);
     }));
 
   it("ends by itself, and forces up what is ejected", () =>
     withKit("force", async (kit) => {
       const backends = await kit.backends(2);
       const gateway = await kit.gateway({ servers: backends, server_params: "fail_timeout=600s" });
-      const id = backends[0]!.address;
-      await backends[0]!.kill();
+      const id = backends[0].address;
+      await backends[0].kill();
       const load = startLoad(gateway, 8);
       await waitForStatus(gateway, "an ejection", (nodes) => nodes[0].state === "ejected");
-      await backends[0]!.restart();
+      await backends[0].restart();
       await patch(gateway, id, { force: "up", for_s: 2 });
       await waitForStatus(gateway, "force up", (nodes) => String(nodes[0].state) === "online");
-      const before = (await picksOf(gateway))[id]!;
-      await waitFor("picks", async () => (await picksOf(gateway))[id]! > before + 20);
+      const before = (await picksOf(gateway))[id];
+      await waitFor("picks", async () => (await picksOf(gateway))[id] > before + 20);
       await waitForStatus(gateway, "its end", (nodes) => operators(nodes)[0] === undefined);
       await load.done;
     }));
@@ -84,10 +84,10 @@ describe("the operator's will through the API", () => {
     withKit("concurrent", async (kit) => {
       const [backend] = await kit.backends(1);
       const nodes = Array.from({ length: 60 }, (_, k) => ({ name: `n${k}`, address: `127.0.0.1:${k + 1}` }));
-      nodes.push({ name: "real", address: backend!.address });
+      nodes.push({ name: "real", address: backend.address });
       const gateway = await kit.gateway({
         workers: 2,
-        servers: [backend!],
+        servers: [backend],
         ax: { upstreams: { backend: { nodes } } },
       });
       for (const [body, kind] of [
@@ -147,7 +147,7 @@ describe("the API and hostile input", () => {
           location /spool/ { client_body_in_file_only clean; content_by_lua_block { require("resty.ax").api() } }
           location /large/ { client_max_body_size 64m; content_by_lua_block { require("resty.ax").api() } }`,
       });
-      const id = backends[0]!.address;
+      const id = backends[0].address;
       const node = `/v1/upstreams/backend/nodes/${id}`;
       const send = (
         path: string,
@@ -210,14 +210,14 @@ describe("the API and hostile input", () => {
       expect(plain).not.toContain("\\/");
       const { faults } = await statusOf(gateway);
       expect(Object.keys(faults)).toEqual(["api"]);
-      expect(faults["api"]!.last_message).toContain('no option "readonly"; did you mean "read_only"?');
+      expect(faults["api"].last_message).toContain('no option "readonly"; did you mean "read_only"?');
     }));
 
   it("bears ten thousand changes", () =>
     withKit("many", async (kit) => {
       const backends = await kit.backends(2);
       const gateway = await kit.gateway({ workers: 2, servers: backends });
-      const id = backends[0]!.address;
+      const id = backends[0].address;
       const total = 10_000;
       let sent = 0;
       const client = async (): Promise<void> => {

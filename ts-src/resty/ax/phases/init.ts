@@ -2,7 +2,8 @@ import { loadConfig } from "../control/config";
 import type { AxConfig } from "../core/model";
 import { type AnyStrategy, strategies } from "../core/strategies/registry";
 import { process } from "../dataplane/worker";
-import { newAdopt } from "../nginx/conf/adopt";
+import { type ConfReader, newConfReader } from "../nginx/conf/adopt";
+import { confDirectory, thisProcess } from "../nginx/conf/locate";
 import { readFile } from "../nginx/files";
 import { decode } from "../nginx/json";
 import { logError, logNotice, logWarning } from "../nginx/log";
@@ -45,18 +46,40 @@ function loadCustom(config: AxConfig, problems: Problems): Record<string, AnyStr
   return custom;
 }
 
+/** A relative path is taken from where nginx takes those in its own configuration from. */
+function readConfigFile(this: void, path: string): LuaMultiReturn<[string | undefined, string | undefined]> {
+  if (path.startsWith("/")) return readFile(path);
+  const [directory, conf] = confDirectory(thisProcess);
+  const [text, err] = readFile(directory + path);
+  if (text !== undefined) return $multi(text, undefined);
+  return $multi(undefined, `${err} (a relative path starts from the directory of nginx's configuration file, ${conf})`);
+}
+
+/** Directives of nginx's that come after balancer_by_lua, or keepalive before it. */
+function checkBlocks(config: AxConfig, reader: ConfReader, problems: Problems): void {
+  for (const [name] of pairs(config.upstreams)) {
+    const findings = reader.checkOrder(name, config.nginx_conf);
+    if (findings !== undefined) {
+      if (findings.problem !== undefined) report(problems, `upstreams.${name}`, findings.problem);
+      for (const warning of findings.warnings) logWarning(`upstreams.${name}: ${warning}`);
+    }
+  }
+}
+
 /**
  * Takes the configuration. All its problems are reported at once, and nginx does not start (a reload
  * keeps the old configuration). `nginx -t` does not run this phase.
  *
  * init_by_lua phase.
- * @param source a table of options (docs/configuration.md), or the path of a JSON file with them
+ * @param source a table of options (docs/configuration.md), or the path of a JSON file with them; a relative one starts
+ *   from the directory of nginx's configuration file
  */
 export function init(source: unknown): void {
+  const reader = newConfReader();
   const [config, err] = loadConfig(source, {
-    readFile,
+    readFile: readConfigFile,
     decodeJson: decode,
-    adopt: newAdopt(),
+    adopt: reader.adopt,
     strategies: optionsByStrategy(),
     checkRegex: regexProblem,
     warn: logWarning,
@@ -65,6 +88,7 @@ export function init(source: unknown): void {
   if (config === undefined) error(err ?? "lua-resty-ax: bad configuration", 0);
   const problems = newProblems();
   const custom = loadCustom(config, problems);
+  checkBlocks(config, reader, problems);
   const store = openStore(config.shared_dict);
   if (store === undefined) {
     const name = config.shared_dict;

@@ -17,13 +17,6 @@ local function __TS__StringSubstring(self, start, ____end)
     return string.sub(self, start, ____end)
 end
 
-local function __TS__StringStartsWith(self, searchString, position)
-    if position == nil or position < 0 then
-        position = 0
-    end
-    return string.sub(self, position + 1, #searchString + position) == searchString
-end
-
 local function __TS__StringCharCodeAt(self, index)
     if index ~= index then
         index = 0
@@ -43,6 +36,13 @@ local function __TS__StringIncludes(self, searchString, position)
     local index = string.find(self, searchString, position, true)
     return index ~= nil
 end
+
+local function __TS__StringStartsWith(self, searchString, position)
+    if position == nil or position < 0 then
+        position = 0
+    end
+    return string.sub(self, position + 1, #searchString + position) == searchString
+end
 -- End of Lua Library inline imports
 local ____exports = {}
 local ____ip = require("resty.ax.core.config.ip")
@@ -58,8 +58,8 @@ local MAX_SOCKET_PATH = 107
 local COLON = 58
 local function parseUnix(text)
     local path = __TS__StringSubstring(text, 5)
-    if not __TS__StringStartsWith(path, "/") then
-        return {problem = "has no absolute path; write \"unix:/run/x.sock\""}
+    if #path == 0 then
+        return {problem = "has no path; write \"unix:/run/x.sock\""}
     end
     if #path > MAX_SOCKET_PATH then
         return {problem = ("is too long; a socket's path has at most " .. tostring(MAX_SOCKET_PATH)) .. " bytes"}

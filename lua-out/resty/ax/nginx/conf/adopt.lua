@@ -6,6 +6,8 @@ local ____suggest = require("resty.ax.core.config.suggest")
 local suggest = ____suggest.suggest
 local ____from_api = require("resty.ax.nginx.conf.from_api")
 local adoptFromApi = ____from_api.adoptFromApi
+local ____block_order = require("resty.ax.nginx.conf.block_order")
+local checkOrder = ____block_order.checkOrder
 local ____from_block = require("resty.ax.nginx.conf.from_block")
 local adoptFromBlock = ____from_block.adoptFromBlock
 local ____locate = require("resty.ax.nginx.conf.locate")
@@ -50,8 +52,8 @@ function adoptFrom(source, upstream)
 end
 function askApi(api, source, upstream)
     local servers = apiServers(api, upstream)
-    local ____opt_0 = source.conf
-    local block = ____opt_0 and ____opt_0.by_name[string.lower(upstream)]
+    local ____opt_3 = source.conf
+    local block = ____opt_3 and ____opt_3.by_name[string.lower(upstream)]
     local absent = (servers and #servers) == 0 and source.conf ~= nil and block == nil
     if servers == nil or absent then
         return nil, unknownUpstream(
@@ -66,12 +68,12 @@ function askApi(api, source, upstream)
     local adoption, err = adoptFromApi(upstream, servers, block)
     if adoption ~= nil and source.conf == nil and not source.warned then
         source.warned = true
-        local ____adoption_warnings_4 = adoption.warnings
-        ____adoption_warnings_4[#____adoption_warnings_4 + 1] = (("max_conns of server lines cannot be seen: " .. tostring(source.err)) .. "; ") .. lookedFor(source.location)
+        local ____adoption_warnings_7 = adoption.warnings
+        ____adoption_warnings_7[#____adoption_warnings_7 + 1] = (("max_conns of server lines cannot be seen: " .. tostring(source.err)) .. "; ") .. lookedFor(source.location)
     elseif adoption ~= nil and source.conf ~= nil and block == nil then
         local text = (("max_conns of the server lines cannot be seen: no upstream block " .. quote(upstream)) .. " in ") .. source.conf.path
-        local ____adoption_warnings_5 = adoption.warnings
-        ____adoption_warnings_5[#____adoption_warnings_5 + 1] = (text .. "; ") .. lookedFor(source.location)
+        local ____adoption_warnings_8 = adoption.warnings
+        ____adoption_warnings_8[#____adoption_warnings_8 + 1] = (text .. "; ") .. lookedFor(source.location)
     end
     return adoption, err
 end
@@ -131,16 +133,36 @@ function ____exports.adopt(upstream, confPath)
         upstream
     )
 end
---- For many upstreams.
--- 
--- @returns a function like `adopt` that reads each configuration only once, at its first use, and
--- keeps it as long as itself
-function ____exports.newAdopt()
+---
+-- @returns a reader that has read nothing yet. Init phase.
+function ____exports.newConfReader()
     local sources = {}
-    return function(upstream, confPath)
-        local source = sources[confPath or ""] or openSource(confPath)
-        sources[confPath or ""] = source
-        return adoptFrom(source, upstream)
+    local function sourceOf(conf_path)
+        local source = sources[conf_path or ""] or openSource(conf_path)
+        sources[conf_path or ""] = source
+        return source
     end
+    return {
+        adopt = function(upstream, confPath) return adoptFrom(
+            sourceOf(confPath),
+            upstream
+        ) end,
+        checkOrder = function(upstream, conf_path)
+            local ____opt_0 = sourceOf(conf_path).conf
+            local block = ____opt_0 and ____opt_0.by_name[string.lower(upstream)]
+            local ____temp_2
+            if block == nil then
+                ____temp_2 = nil
+            else
+                ____temp_2 = checkOrder(block)
+            end
+            return ____temp_2
+        end
+    }
+end
+---
+-- @returns a function like `adopt` that reads each configuration only once
+function ____exports.newAdopt()
+    return ____exports.newConfReader().adopt
 end
 return ____exports

@@ -2,6 +2,7 @@ local ____exports = {}
 local nginxArguments, commandLine, builtInPath, BUILT_IN_PATH, MAX_ARGUMENTS
 local ffi = require("ffi")
 local ____files = require("resty.ax.nginx.conf.files")
+local directoryOf = ____files.directoryOf
 local fullPath = ____files.fullPath
 local ____libc = require("resty.ax.nginx.conf.libc")
 local libc = ____libc.libc
@@ -114,5 +115,13 @@ function ____exports.locate(view, conf_path)
         path = fullPath(prefix, built_in),
         looked = ("no path given (nginx_conf), " .. not_there) .. built_in_from
     }
+end
+--- Where nginx itself takes relative names in its configuration from (ngx_conf_full_name): the directory of the main file.
+-- 
+-- @returns the directory, ending in "/", and the file
+function ____exports.confDirectory(view)
+    local ____exports_locate_result_1 = ____exports.locate(view)
+    local path = ____exports_locate_result_1.path
+    return directoryOf(path), path
 end
 return ____exports

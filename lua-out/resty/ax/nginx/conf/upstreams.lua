@@ -56,7 +56,7 @@ local function __TS__ArraySlice(self, first, last)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local readWhole, refuseInclude, readBody, readBlock, readUpstream, readInclude
+local readWhole, refuseInclude, readBody, noteDirective, readBlock, readUpstream, readInclude
 local ____show = require("resty.ax.core.config.show")
 local quote = ____show.quote
 local ____files = require("resty.ax.nginx.conf.files")
@@ -148,11 +148,25 @@ function readBody(reading, lex, context, opened)
                         line = lineAt(lex, lex.start)
                     }
                 end
+            elseif context == 2 then
+                noteDirective(reading, lex)
             end
             if failed ~= nil then
                 return failed
             end
         end
+    end
+end
+function noteDirective(reading, lex)
+    local ____opt_9 = reading.block
+    if ____opt_9 ~= nil then
+        local ____opt_10 = reading.block
+        local ____temp_12 = ____opt_10 and ____opt_10.directives
+        ____temp_12[#____temp_12 + 1] = {
+            name = lex.words[1],
+            file = lex.file,
+            line = lineAt(lex, lex.start)
+        }
     end
 end
 function readBlock(reading, lex, context)
@@ -167,6 +181,9 @@ function readBlock(reading, lex, context)
     if context == 1 and lex.words[1] == "upstream" then
         return readUpstream(reading, lex)
     end
+    if context == 2 then
+        noteDirective(reading, lex)
+    end
     return skipBlock(lex)
 end
 function readUpstream(reading, lex)
@@ -175,15 +192,21 @@ function readUpstream(reading, lex)
     if #lex.words ~= 2 then
         return (where .. ": \"upstream\" needs one name, it has ") .. tostring(#lex.words - 1)
     end
-    local block = {name = lex.words[2], file = lex.file, line = line, servers = {}}
+    local block = {
+        name = lex.words[2],
+        file = lex.file,
+        line = line,
+        servers = {},
+        directives = {}
+    }
     local key = string.lower(block.name)
     local other = reading.conf.by_name[key]
     if other ~= nil then
         return (((((where .. ": duplicate upstream ") .. quote(block.name)) .. "; the first is at ") .. other.file) .. ":") .. tostring(other.line)
     end
     reading.conf.by_name[key] = block
-    local ____reading_conf_upstreams_9 = reading.conf.upstreams
-    ____reading_conf_upstreams_9[#____reading_conf_upstreams_9 + 1] = block
+    local ____reading_conf_upstreams_14 = reading.conf.upstreams
+    ____reading_conf_upstreams_14[#____reading_conf_upstreams_14 + 1] = block
     reading.block = block
     return readBody(reading, lex, 2, line)
 end
@@ -201,8 +224,8 @@ function readInclude(reading, lex, context)
             return (((where .. ": cannot list ") .. quote(path)) .. ": ") .. tostring(err)
         end
     end
-    local ____reading_chain_10 = reading.chain
-    ____reading_chain_10[#____reading_chain_10 + 1] = where
+    local ____reading_chain_15 = reading.chain
+    ____reading_chain_15[#____reading_chain_15 + 1] = where
     do
         local i = 0
         while i < #paths do

@@ -28,7 +28,7 @@ export interface ParsedAddress {
 
 function parseUnix(text: string): ParsedAddress {
   const path = text.substring(5);
-  if (!path.startsWith("/")) return { problem: `has no absolute path; write "unix:/run/x.sock"` };
+  if (path.length === 0) return { problem: `has no path; write "unix:/run/x.sock"` };
   if (path.length > MAX_SOCKET_PATH)
     return { problem: `is too long; a socket's path has at most ${MAX_SOCKET_PATH} bytes` };
   for (let i = 0; i < path.length; i++) {

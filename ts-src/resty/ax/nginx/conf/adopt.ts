@@ -2,6 +2,7 @@ import { quote } from "../../core/config/show";
 import { suggest } from "../../core/config/suggest";
 import type { AdoptResult } from "./adoption";
 import { adoptFromApi } from "./from_api";
+import { checkOrder, type OrderFindings } from "./block_order";
 import { adoptFromBlock } from "./from_block";
 import { locate, type Location, thisProcess } from "./locate";
 import { apiServers, apiUpstreams, type UpstreamApi, upstreamApi } from "./ngx_upstream";
@@ -40,18 +41,36 @@ export function adopt(this: void, upstream: string, confPath?: string): AdoptRes
   return adoptFrom(openSource(confPath), upstream);
 }
 
-/**
- * For many upstreams.
- * @returns a function like `adopt` that reads each configuration only once, at its first use, and
- *   keeps it as long as itself
- */
-export function newAdopt(): typeof adopt {
+/** For many upstreams: reads each configuration only once, at its first use, and keeps it as long as itself. */
+export interface ConfReader {
+  adopt: typeof adopt;
+  /**
+   * What the order of a block's directives makes of this library.
+   * @returns undefined when the configuration cannot be read or has no such block
+   */
+  checkOrder(this: void, upstream: string, conf_path?: string): OrderFindings | undefined;
+}
+
+/** @returns a reader that has read nothing yet. Init phase. */
+export function newConfReader(): ConfReader {
   const sources: Record<string, Source | undefined> = {};
-  return (upstream, confPath) => {
-    const source = sources[confPath ?? ""] ?? openSource(confPath);
-    sources[confPath ?? ""] = source;
-    return adoptFrom(source, upstream);
+  const sourceOf = (conf_path: string | undefined): Source => {
+    const source = sources[conf_path ?? ""] ?? openSource(conf_path);
+    sources[conf_path ?? ""] = source;
+    return source;
   };
+  return {
+    adopt: (upstream, confPath) => adoptFrom(sourceOf(confPath), upstream),
+    checkOrder(upstream, conf_path) {
+      const block = sourceOf(conf_path).conf?.by_name[string.lower(upstream)];
+      return block === undefined ? undefined : checkOrder(block);
+    },
+  };
+}
+
+/** @returns a function like `adopt` that reads each configuration only once */
+export function newAdopt(): typeof adopt {
+  return newConfReader().adopt;
 }
 
 function openSource(conf_path: string | undefined): Source {

@@ -1,5 +1,5 @@
 import * as ffi from "ffi";
-import { fullPath } from "./files";
+import { directoryOf, fullPath } from "./files";
 import { libc } from "./libc";
 import { argumentsOf, confOption } from "./command_line";
 
@@ -96,4 +96,13 @@ function builtInPath(view: ProcessView): LuaMultiReturn<[string, string]> {
   const path = quoted ?? string.match(configured, "%-%-conf%-path=([^%s']+)")[0];
   if (path !== undefined && path !== "") return $multi(path, "--conf-path in nginx's configure arguments");
   return $multi(BUILT_IN_PATH, `no --conf-path in nginx's configure arguments, so ${BUILT_IN_PATH} in its prefix`);
+}
+
+/**
+ * Where nginx itself takes relative names in its configuration from (ngx_conf_full_name): the directory of the main file.
+ * @returns the directory, ending in "/", and the file
+ */
+export function confDirectory(view: ProcessView): LuaMultiReturn<[string, string]> {
+  const { path } = locate(view);
+  return $multi(directoryOf(path), path);
 }

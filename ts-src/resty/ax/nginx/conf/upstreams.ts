@@ -11,11 +11,20 @@ export interface ServerLine {
   line: number;
 }
 
+/** A statement of an upstream block: its first word, and where it is. */
+export interface Directive {
+  name: string;
+  file: string;
+  line: number;
+}
+
 export interface UpstreamBlock {
   name: string;
   file: string;
   line: number;
   servers: ServerLine[];
+  /** Everything but the server lines, in the order in which nginx takes it. */
+  directives: Directive[];
 }
 
 /** What an nginx configuration says of upstreams. Built by one reading, immutable afterwards. */
@@ -119,9 +128,15 @@ function readBody(reading: Reading, lex: Lexer, context: Context, opened?: numbe
       failed = readInclude(reading, lex, context);
     } else if (lex.words[0] === "server" && context === Context.Upstream) {
       reading.block?.servers.push({ words: lex.words, file: lex.file, line: lineAt(lex, lex.start) });
+    } else if (context === Context.Upstream) {
+      noteDirective(reading, lex);
     }
     if (failed !== undefined) return failed;
   }
+}
+
+function noteDirective(reading: Reading, lex: Lexer): void {
+  reading.block?.directives.push({ name: lex.words[0], file: lex.file, line: lineAt(lex, lex.start) });
 }
 
 function readBlock(reading: Reading, lex: Lexer, context: Context): string | undefined {
@@ -129,6 +144,7 @@ function readBlock(reading: Reading, lex: Lexer, context: Context): string | und
     return readBody(reading, lex, Context.Http, lineAt(lex, lex.start));
   }
   if (context === Context.Http && lex.words[0] === "upstream") return readUpstream(reading, lex);
+  if (context === Context.Upstream) noteDirective(reading, lex);
   return skipBlock(lex);
 }
 
@@ -136,7 +152,7 @@ function readUpstream(reading: Reading, lex: Lexer): string | undefined {
   const line = lineAt(lex, lex.start);
   const where = `${lex.file}:${line}`;
   if (lex.words.length !== 2) return `${where}: "upstream" needs one name, it has ${lex.words.length - 1}`;
-  const block: UpstreamBlock = { name: lex.words[1], file: lex.file, line, servers: [] };
+  const block: UpstreamBlock = { name: lex.words[1], file: lex.file, line, servers: [], directives: [] };
   const key = string.lower(block.name);
   const other = reading.conf.by_name[key];
   if (other !== undefined) {

@@ -25,11 +25,13 @@ describe("the order of an upstream block's directives", function()
     assert.same({ warnings = {} }, found)
   end)
 
-  for _, method in ipairs({ "least_conn", "random two least_conn", "ip_hash", "hash $request_uri consistent", "fair" }) do
+  local methods = { "least_conn", "random two least_conn", "ip_hash", "hash $request_uri consistent", "fair" }
+  for _, method in ipairs(methods) do
     it("is refused with " .. method .. " behind it, naming both places and what to do", function()
       local found = check(balancer .. "\n" .. method .. ";")
       local name = method:match("^[%w_]+")
-      local expected = name .. " at " .. root .. "nginx.conf:5 comes after balancer_by_lua_block at " .. root .. "nginx.conf:4"
+      local file = root .. "nginx.conf"
+      local expected = ("%s at %s:5 comes after balancer_by_lua_block at %s:4"):format(name, file, file)
       assert.truthy(found.problem:find(expected, 1, true), found.problem)
       assert.truthy(found.problem:find("remove " .. name, 1, true))
     end)

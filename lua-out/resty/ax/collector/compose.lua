@@ -17,6 +17,8 @@ local ____tally_text = require("resty.ax.collector.tally_text")
 local tallyText = ____tally_text.tallyText
 local ____values = require("resty.ax.core.values")
 local round = ____values.round
+local ____operator = require("resty.ax.collector.operator")
+local describeWill = ____operator.describeWill
 function snapshotBody(upstream)
     local parts = {"\"nodes\":{"}
     local ____end = 1
@@ -81,6 +83,7 @@ function describe(collector, upstream, node, now_ms)
     detail.reason = reasonText(health, upstream.config, now_ms)
     detail.since_ms = health.since_ms
     detail.until_ms = health.until_ms
+    describeWill(node)
     detail.ejections = health.ejections
     detail.error_since_ms = health.error_since_ms
     detail.share = upstream.picks > 0 and round(short.picks / upstream.picks, 10000) or 0

@@ -1,3 +1,11 @@
+-- Lua Library inline imports
+local function __TS__StringStartsWith(self, searchString, position)
+    if position == nil or position < 0 then
+        position = 0
+    end
+    return string.sub(self, position + 1, #searchString + position) == searchString
+end
+-- End of Lua Library inline imports
 local ____exports = {}
 local ____config = require("resty.ax.control.config")
 local loadConfig = ____config.loadConfig
@@ -6,7 +14,10 @@ local strategies = ____registry.strategies
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
 local ____adopt = require("resty.ax.nginx.conf.adopt")
-local newAdopt = ____adopt.newAdopt
+local newConfReader = ____adopt.newConfReader
+local ____locate = require("resty.ax.nginx.conf.locate")
+local confDirectory = ____locate.confDirectory
+local thisProcess = ____locate.thisProcess
 local ____files = require("resty.ax.nginx.files")
 local readFile = ____files.readFile
 local ____json = require("resty.ax.nginx.json")
@@ -66,19 +77,47 @@ local function loadCustom(config, problems)
     end
     return custom
 end
+--- A relative path is taken from where nginx takes those in its own configuration from.
+local function readConfigFile(path)
+    if __TS__StringStartsWith(path, "/") then
+        return readFile(path)
+    end
+    local directory, conf = confDirectory(thisProcess)
+    local text, err = readFile(directory .. path)
+    if text ~= nil then
+        return text, nil
+    end
+    return nil, ((tostring(err) .. " (a relative path starts from the directory of nginx's configuration file, ") .. conf) .. ")"
+end
+--- Directives of nginx's that come after balancer_by_lua, or keepalive before it.
+local function checkBlocks(config, reader, problems)
+    for name in pairs(config.upstreams) do
+        local findings = reader.checkOrder(name, config.nginx_conf)
+        if findings ~= nil then
+            if findings.problem ~= nil then
+                report(problems, "upstreams." .. name, findings.problem)
+            end
+            for ____, warning in ipairs(findings.warnings) do
+                logWarning((("upstreams." .. name) .. ": ") .. warning)
+            end
+        end
+    end
+end
 --- Takes the configuration. All its problems are reported at once, and nginx does not start (a reload
 -- keeps the old configuration). `nginx -t` does not run this phase.
 -- 
 -- init_by_lua phase.
 -- 
--- @param source a table of options (docs/configuration.md), or the path of a JSON file with them
+-- @param source a table of options (docs/configuration.md), or the path of a JSON file with them; a relative one starts
+-- from the directory of nginx's configuration file
 function ____exports.init(source)
+    local reader = newConfReader()
     local config, err = loadConfig(
         source,
         {
-            readFile = readFile,
+            readFile = readConfigFile,
             decodeJson = decode,
-            adopt = newAdopt(),
+            adopt = reader.adopt,
             strategies = optionsByStrategy(),
             checkRegex = regexProblem,
             warn = logWarning,
@@ -90,6 +129,7 @@ function ____exports.init(source)
     end
     local problems = newProblems()
     local custom = loadCustom(config, problems)
+    checkBlocks(config, reader, problems)
     local store = openStore(config.shared_dict)
     if store == nil then
         local name = config.shared_dict

@@ -12,7 +12,7 @@ local function __TS__ArraySort(self, compareFn)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local startStrategy, newListHead, isUsable, collect, markCandidates
+local startStrategy, newListHead, isUsable, takenOut, collectAny, collect, markCandidates
 local ____classes = require("resty.ax.core.classes")
 local measureLoads = ____classes.measureLoads
 local ____random = require("resty.ax.core.random")
@@ -21,6 +21,7 @@ local ____request_key = require("resty.ax.core.request_key")
 local addressKeyOf = ____request_key.addressKeyOf
 local ____states = require("resty.ax.core.health.states")
 local isUsableState = ____states.isUsable
+local STATES = ____states.STATES
 local ____door = require("resty.ax.dataplane.door")
 local newDoor = ____door.newDoor
 local ____counters = require("resty.ax.dataplane.counters")
@@ -64,6 +65,24 @@ end
 function isUsable(upstream, node)
     return isUsableState(upstream.state[node + 1]) and upstream.held_until_ms[node + 1] == 0
 end
+function takenOut(upstream, node)
+    return STATES[upstream.state[node + 1]].by_operator
+end
+function collectAny(upstream)
+    local pool = upstream.pool
+    local count = 0
+    do
+        local node = 0
+        while node < pool.n do
+            if not upstream.config.nodes[node + 1].down then
+                pool.candidates[count + 1] = node
+                count = count + 1
+            end
+            node = node + 1
+        end
+    end
+    return count
+end
 function collect(upstream, backup, any_state)
     local pool = upstream.pool
     local count = 0
@@ -75,7 +94,7 @@ function collect(upstream, backup, any_state)
             if ____temp_10 then
                 local ____any_state_9
                 if any_state then
-                    ____any_state_9 = not given.down
+                    ____any_state_9 = not takenOut(upstream, node)
                 else
                     ____any_state_9 = isUsable(upstream, node)
                 end
@@ -104,6 +123,9 @@ function ____exports.rebuildCandidates(upstream)
     end
     if count == 0 then
         count = collect(upstream, true, true)
+    end
+    if count == 0 then
+        count = collectAny(upstream)
     end
     pool.candidate_count = count
     pool.version = pool.version + 1

@@ -15,6 +15,8 @@ local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
 local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
+local ____document = require("resty.ax.observe.document")
+local jsonList = ____document.jsonList
 local function count(store, key)
     return asCount(store.get(key))
 end
@@ -130,7 +132,7 @@ function ____exports.admissionStatus(deps, config, now_ms)
         size = queue.size,
         timeout_ms = queue.timeout_ms,
         waiting = waiting,
-        priorities = deps.array(priorities)
+        priorities = jsonList(priorities)
     }
     return status
 end

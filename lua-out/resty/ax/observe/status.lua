@@ -7,6 +7,12 @@ local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
 local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
+local ____document = require("resty.ax.observe.document")
+local jsonList = ____document.jsonList
+local ____wills = require("resty.ax.observe.wills")
+local hasWills = ____wills.hasWills
+local readWill = ____wills.readWill
+local willStatus = ____wills.willStatus
 local ____wire = require("resty.ax.core.wire")
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 --- Data older than this is called stale: several collector intervals, or an election, went by.
@@ -110,6 +116,32 @@ local function hasPicksOnly(nodes)
     end
     return outcomes == 0 and picks - in_flight >= PICKS_WITHOUT_OUTCOME
 end
+local function oneNode(detail, given, now_ms)
+    local node = detail and detail.nodes[given.id]
+    return node == nil and withoutData(given) or withData(given, node, now_ms)
+end
+local function showWill(deps, upstream, shown, now_ms)
+    local will = readWill(
+        deps.store,
+        deps.decode,
+        upstream,
+        shown.id,
+        now_ms
+    )
+    if will ~= nil then
+        shown.operator = willStatus(will, now_ms)
+    end
+end
+--- One node of an upstream.
+function ____exports.nodeStatus(deps, config, given, now_ms)
+    local shown = oneNode(
+        decodeObject(deps, "detail:" .. config.name),
+        given,
+        now_ms
+    )
+    showWill(deps, config.name, shown, now_ms)
+    return shown
+end
 --- One upstream, all its configured nodes in the order of the configuration.
 function ____exports.upstreamStatus(deps, config, now_ms)
     local detail = decodeObject(deps, "detail:" .. config.name)
@@ -128,8 +160,8 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         status.keyless_picks = type(keyless) == "number" and keyless or 0
     end
     if detail == nil then
-        local ____status_warnings_2 = status.warnings
-        ____status_warnings_2[#____status_warnings_2 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"
+        local ____status_warnings_4 = status.warnings
+        ____status_warnings_4[#____status_warnings_4 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"
     else
         status.data_age_ms = now_ms - detail.at_ms
         status.collector_pid = detail.collector_pid
@@ -138,20 +170,24 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         status.p99_ms = detail.p99_ms
         status.probes = detail.probes
         if status.data_age_ms > STALE_MS then
-            local ____status_warnings_3 = status.warnings
-            ____status_warnings_3[#____status_warnings_3 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"
+            local ____status_warnings_5 = status.warnings
+            ____status_warnings_5[#____status_warnings_5 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"
         end
     end
+    local has_wills = hasWills(deps.store, config.name)
     for ____, given in ipairs(config.nodes) do
-        local node = detail and detail.nodes[given.id]
+        local shown = oneNode(detail, given, now_ms)
+        if has_wills then
+            showWill(deps, config.name, shown, now_ms)
+        end
         local ____status_nodes_6 = status.nodes
-        ____status_nodes_6[#____status_nodes_6 + 1] = node == nil and withoutData(given) or withData(given, node, now_ms)
+        ____status_nodes_6[#____status_nodes_6 + 1] = shown
     end
     if hasPicksOnly(status.nodes) then
         local ____status_warnings_7 = status.warnings
         ____status_warnings_7[#____status_warnings_7 + 1] = "no request has been accounted: log() does not run where this upstream is used (log_missing)"
     end
-    status.warnings = deps.array(status.warnings)
+    status.warnings = jsonList(status.warnings)
     return status
 end
 local function total(record)
@@ -195,6 +231,6 @@ function ____exports.workerStatus(deps, now_ms)
             slot = slot + 1
         end
     end
-    return deps.array(workers)
+    return jsonList(workers)
 end
 return ____exports

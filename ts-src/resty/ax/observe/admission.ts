@@ -6,6 +6,7 @@ import { REJECT_REASONS } from "../core/reject";
 import type { Store } from "../core/store";
 import { asCount, asNumber, asRecord } from "../core/values";
 import { SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
+import { jsonList } from "./document";
 import type { StatusDeps } from "./status";
 
 /** Requests of one priority. */
@@ -100,6 +101,6 @@ export function admissionStatus(deps: StatusDeps, config: UpstreamConfig, now_ms
     waiting += sums[k].waiting;
     if (sums[k].waiting + sums[k].admitted > 0) priorities.push(priorityStatus(k + 1, sums[k]));
   }
-  status.queue = { size: queue.size, timeout_ms: queue.timeout_ms, waiting, priorities: deps.array(priorities) };
+  status.queue = { size: queue.size, timeout_ms: queue.timeout_ms, waiting, priorities: jsonList(priorities) };
   return status;
 }

@@ -41,7 +41,7 @@ describe("the operator's will through the API", () => {
       const backends = await kit.backends(3, { settings: { delay: { dist: "fixed", mean_ms: 5 } } });
       const gateway = await kit.gateway({ workers: 2, servers: backends });
       const [a] = backends;
-      const load = startLoad(gateway, 12, { reconnect: true });
+      const load = startLoad(gateway, 25, { reconnect: true });
       await waitForStatus(gateway, "traffic", (nodes) => nodes[0].totals.ok > 50);
       const answer = await patch(gateway, a.address, { drain: true, why: "update", by: "spec" });
       expect(answer.status).toBe(200);

@@ -194,6 +194,36 @@ describe("the goal", function()
   end)
 end)
 
+describe("the goal resource", function()
+  --- Scores of three nodes that differ in what they report.
+  local function scores_of(cpu)
+    local up = new("resource", 3)
+    know(up, "latency_ms", { 20, 20, 20 })
+    up.pool.reports.cpu = cpu
+    upstreams.flush(up)
+    return up.strategy_state.scores
+  end
+
+  it("is the reference score: 1 - (0.5 cpu + 0.3 response time + 0.2 connections)", function()
+    local found = scores_of({ 0.2, 0.4, 0.9 })
+    -- All answer in as long as the P95, and none has a connection.
+    for node, cpu in ipairs({ 0.2, 0.4, 0.9 }) do
+      assert.is_true(math.abs(found[node] - (1 - (0.5 * cpu + 0.3))) < 1e-9, node .. ": " .. found[node])
+    end
+  end)
+
+  it("takes a node that reports nothing for the mean of the others, and goes by the rest when none does", function()
+    local found = scores_of({ 0.2, -1, 0.8 })
+    assert.is_true(math.abs(found[2] - (found[1] + found[3]) / 2) < 1e-9)
+    found = scores_of(nil)
+    assert.is_true(found[1] == found[2] and found[2] == found[3])
+    local up = new("resource", 3)
+    know(up, "latency_ms", { 5, 50, 50 })
+    -- Scores 0.72, 0.45, 0.45: it is one of the two drawn, and wins.
+    assert.is_true(math.abs(shares(up, 9000)[0] - (1 - (0.9 / 1.62) ^ 2)) < 0.03)
+  end)
+end)
+
 describe("goal", function()
   it("picks at random when no node scores anything", function()
     local up = new("latency", 3, { signals = { { name = "latency", weight = 1, normaliser = "p95" } } })
@@ -297,11 +327,11 @@ describe("goal", function()
     end
     table.sort(lines)
     assert.equal(
-      'goal: "latncy" is not known; one of "cost", "latency", "p99", "stability", "throughput" is needed; '
-        .. 'did you mean "latency"?',
+      'goal: "latncy" is not known; one of "cost", "latency", "p99", "resource", "stability", "throughput" is '
+        .. 'needed; did you mean "latency"?',
       lines[1]
     )
-    assert.truthy(lines[2]:find('signals[1].name: "cpus" is not known; one of "cost", "in_flight"', 1, true))
+    assert.truthy(lines[2]:find('signals[1].name: "cpus" is not known; one of "cost", "cpu", "in_flight"', 1, true))
     assert.truthy(lines[3]:find('did you mean "percentile"?', 1, true))
     assert.equal("signals[1].weight: 0 is too small; a number 0.001..1000 is needed", lines[4])
     assert.truthy(lines[5]:find('signals[2].direction: "lo" is not known', 1, true))

@@ -47,6 +47,16 @@ ____exports.GOALS = {
         ceiling = COST_CEILING,
         by_cost = true
     },
+    resource = {
+        doc = "nodes with resources left: 1 − (0.5 · cpu + 0.3 · response time + 0.2 · connections)",
+        signals = {
+            part("cpu", 0.5, "share"),
+            part("latency", 0.3, "p95"),
+            part("load", 0.2, "share")
+        },
+        ceiling = NO_CEILING,
+        by_cost = false
+    },
     stability = {
         doc = "no node over a load ceiling, few errors",
         signals = {

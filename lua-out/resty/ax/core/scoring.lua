@@ -16,7 +16,14 @@ local ____load = require("resty.ax.core.load")
 local loadOf = ____load.loadOf
 --- A signal's reader gives this for "no data": real ones are never negative.
 local NO_DATA = -1
---- Every signal there is data for, by the name used in the configuration.
+--- A signal that nodes report: without a report there is no data.
+local function reported(name)
+    return function(pool, node)
+        local ____opt_0 = pool.reports[name]
+        return ____opt_0 and ____opt_0[node + 1] or NO_DATA
+    end
+end
+--- Every signal, by the name used in the configuration.
 ____exports.SIGNALS = {
     latency = {
         doc = "mean latency of successes, about 1 s",
@@ -53,6 +60,18 @@ ____exports.SIGNALS = {
         better = "high",
         is_share = false,
         read = function(pool, node) return pool.static_weight[node + 1] end
+    },
+    cpu = {
+        doc = "share of its CPU in use, as the node reports it",
+        better = "low",
+        is_share = true,
+        read = reported("cpu")
+    },
+    memory = {
+        doc = "share of its memory in use, as the node reports it",
+        better = "low",
+        is_share = true,
+        read = reported("memory")
     },
     cost = {
         doc = "the node's `cost`",
@@ -190,9 +209,9 @@ local function goodness(term, value)
 end
 --- What a node without data is taken for: the mean of the others.
 local function meanGoodness(term)
-    local ____term_stats_0 = term.stats
-    local sorted = ____term_stats_0.sorted
-    local size = ____term_stats_0.size
+    local ____term_stats_2 = term.stats
+    local sorted = ____term_stats_2.sorted
+    local size = ____term_stats_2.size
     if size == 0 then
         return MIDDLE
     end
@@ -245,8 +264,8 @@ function ____exports.scoreNodes(scorer, pool, candidates, from, to, scores)
                 while k < to do
                     local node = candidates[k + 1]
                     local value = term.signal.read(pool, node)
-                    local ____scores_1, ____temp_2 = scores, node + 1
-                    ____scores_1[____temp_2] = ____scores_1[____temp_2] + weight * (value < 0 and mean or goodness(term, value))
+                    local ____scores_3, ____temp_4 = scores, node + 1
+                    ____scores_3[____temp_4] = ____scores_3[____temp_4] + weight * (value < 0 and mean or goodness(term, value))
                     k = k + 1
                 end
             end

@@ -49,6 +49,7 @@ function ____exports.newPool(config)
         last_sample_ms = {},
         max_conns = {},
         capacity = {},
+        reports = {},
         price = {},
         candidates = {},
         candidate_count = 0,

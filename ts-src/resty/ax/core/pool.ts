@@ -46,6 +46,11 @@ export interface Pool {
   max_conns: number[];
   /** Requests in flight that the node is taken to bear: max_conns, else max_concurrency_per_node. */
   capacity: number[];
+  /**
+   * What nodes report of themselves, by signal and node, shares 0..1; -1 = no fresh report of this node. Signals that nobody
+   * reports are absent.
+   */
+  reports: Record<string, number[] | undefined>;
   /** What a request to the node costs its owner, relative to the others (node option `cost`). */
   price: number[];
   /** Usable nodes of the tier in use: candidates[0 .. candidate_count-1], ascending node numbers. */

@@ -27,7 +27,12 @@ export interface Signal {
 
 export type Direction = "low" | "high";
 
-/** Every signal there is data for, by the name used in the configuration. */
+/** A signal that nodes report: without a report there is no data. */
+function reported(name: string): Signal["read"] {
+  return (pool, node) => pool.reports[name]?.[node] ?? NO_DATA;
+}
+
+/** Every signal, by the name used in the configuration. */
 export const SIGNALS: Record<string, Signal> = {
   latency: {
     doc: "mean latency of successes, about 1 s",
@@ -65,6 +70,13 @@ export const SIGNALS: Record<string, Signal> = {
     better: "high",
     is_share: false,
     read: (pool, node) => pool.static_weight[node],
+  },
+  cpu: { doc: "share of its CPU in use, as the node reports it", better: "low", is_share: true, read: reported("cpu") },
+  memory: {
+    doc: "share of its memory in use, as the node reports it",
+    better: "low",
+    is_share: true,
+    read: reported("memory"),
   },
   cost: { doc: "the node's `cost`", better: "low", is_share: false, read: (pool, node) => pool.price[node] },
 };

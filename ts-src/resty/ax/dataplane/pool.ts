@@ -53,6 +53,7 @@ export function newPool(config: UpstreamConfig): Pool {
     last_sample_ms: [],
     max_conns: [],
     capacity: [],
+    reports: {},
     price: [],
     candidates: [],
     candidate_count: 0,

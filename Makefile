@@ -9,7 +9,7 @@ SIM_SOURCES := $(shell find ts-src/sim) tstl.sim.json scripts/build-sim
 .DEFAULT_GOAL := help
 .PHONY: help install build check-fresh format clean
 .PHONY: lint lint-eslint lint-types lint-core lint-format lint-luacheck lint-config
-.PHONY: test test-unit test-nginx test-docker bench bench-pick simulate demo up down
+.PHONY: test test-unit test-nginx test-docker bench bench-pick simulate simulate-check demo up down
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ bench-pick: build ## measure one pick: every strategy, 10 to 10,000 nodes
 simulate: build ## compare strategies in virtual time (SCENARIO=… STRATEGY=… SEEDS=…)
 	@tsx ts-src/node/sim/simulate.ts $(if $(SCENARIO),--scenario "$(SCENARIO)") \
 	  $(if $(STRATEGY),--strategy "$(STRATEGY)") $(if $(SEEDS),--seeds $(SEEDS))
+
+simulate-check: build ## the reference case on real nginx and in the simulator, side by side
+	@tsx ts-src/node/sim/check.ts
 
 demo: build ## gateway and six backends under load, compared with nginx's own policies
 	@tsx ts-src/node/demo/demo.ts

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import pc from "picocolors";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Result } from "../../ts-src/sim/job";
+import { machineOf, measureSimulator, medians, scenarioText } from "../../ts-src/node/sim/agreement";
 import { htmlReport } from "../../ts-src/node/sim/report";
 import { jobOf, loadScenario, parseScenario, ScenarioError, scenarioNames } from "../../ts-src/node/sim/scenario";
 import { spread, summarise } from "../../ts-src/node/sim/summary";
@@ -179,5 +180,40 @@ describe("simulate", () => {
     expect(summary.rows.map((row) => row.player)).toEqual(["adaptive", "shared_queue", "oracle", "random_split"]);
     expect(summary.rows[0].p99_ms.median).toBeGreaterThan(20);
     expect(run()).toBe(first);
+  });
+});
+
+describe("the check against nginx", () => {
+  const setup = { strategy: "round_robin", clients: 80, think_ms: 40, part_s: 1 };
+  const machine = { overhead_ms: 0.5, think_ms: 40.5, overhead_p99_ms: 1 };
+
+  it("finds what the machine adds from a probe with constant delays", () => {
+    // 80 clients, 46 ms each: 5 at the node, 0.5 around it, 40.5 of pause.
+    const probe = { rps: 80 / 0.046, mean_ms: 5.5, p50_ms: 5.5, p99_ms: 6 } as Parameters<typeof machineOf>[0];
+    const found = machineOf(probe, 80);
+    expect(found.overhead_ms).toBeCloseTo(0.5);
+    expect(found.think_ms).toBeCloseTo(40.5);
+    expect(found.overhead_p99_ms).toBeCloseTo(1);
+  });
+
+  it("simulates the same case: a valid scenario, the last node slow from the second part on", async () => {
+    const { nodes } = jobOf(parseScenario("reference", scenarioText(setup, machine)), player, 1);
+    expect(nodes.map((node) => node.events.length)).toEqual([0, 0, 0, 0, 0, 1]);
+    expect(nodes[5].events[0]).toMatchObject({ from_s: 2, speed: 1 / 8 });
+    const figures = await measureSimulator(setup, machine, 1);
+    // Little's law: each client takes 40.5 ms + 0.5 ms + 2.2 ms; and a sixth of the requests take 17.4 ms at the node.
+    expect(figures.healthy_rate_per_s / (80 / 0.0432)).toBeCloseTo(1, 1);
+    expect(figures.slow_rate_per_s / (80 / 0.0457)).toBeCloseTo(1, 1);
+    expect(figures.slow_node_share).toBeCloseTo(1 / 6, 2);
+  });
+
+  it("takes medians figure by figure", () => {
+    expect(
+      medians([
+        { a: 1, b: 9 },
+        { a: 3, b: 7 },
+        { a: 2, b: 8 },
+      ]),
+    ).toEqual({ a: 2, b: 8 });
   });
 });

@@ -12,7 +12,7 @@ end
 --- How long requests take.
 function M.service(given)
   local service = { distribution = "exponential", mean_ms = 20, cv = 1, heavy_share = 0.05, heavy_factor = 20 }
-  service.alpha, service.spread = 1.5, 1000
+  service.alpha, service.spread, service.timer_ms = 1.5, 1000, 0
   for key, value in pairs(given) do
     service[key] = value
   end

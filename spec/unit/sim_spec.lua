@@ -32,7 +32,7 @@ local function queue(servers, rho, bound)
     network_ms = 0,
     timeout_ms = 1e6,
     duration_s = 60,
-    service = { distribution = "exponential", mean_ms = 2, cv = 1, heavy_share = 0, heavy_factor = 1 },
+    service = jobs.service({ mean_ms = 2 }),
     nodes = jobs.nodes(1, { slots = servers }),
   })
 end
@@ -53,6 +53,19 @@ describe("the simulator", function()
     local expected = erlang_c(servers, servers * rho) * 2 / (servers * (1 - rho))
     near(expected, queue(servers, rho, "shared_queue").mean_wait_ms, 0.1, "mean wait, shared queue")
     near(expected, queue(servers, rho, "random_split").mean_wait_ms, 0.1, "mean wait, one node")
+  end)
+
+  it("ends work by timers of whole steps, without a bias", function()
+    local service = jobs.service({ distribution = "fixed", mean_ms = 5.2, timer_ms = 1 })
+    local result = run({ bound = "oracle", rho = 0.05, network_ms = 0, service = service })
+    near(5, result.mean_ms, 0.02, "mean of 5.2 ms by a timer of 1 ms")
+    assert.is_true(result.p999_ms > 5.5 and result.p999_ms < 6)
+    local short = run({ bound = "oracle", rate_per_s = 100, network_ms = 0, service = jobs.service({
+      distribution = "fixed",
+      mean_ms = 0.4,
+      timer_ms = 1,
+    }) })
+    assert.equal(0, short.p999_ms)
   end)
 
   it("lets no strategy beat one queue over equal slots", function()

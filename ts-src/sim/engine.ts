@@ -22,6 +22,7 @@ const FATE = 3;
 const ROUTING = 4;
 const KINDS = 5;
 const KEYS = 6;
+const TIMERS = 7;
 
 function seedOf(seed: number, which: number): number {
   return seed * 1000003 + which * 7368787;
@@ -45,6 +46,7 @@ function newSimulation(job: Job): Simulation {
     deadlines: newLine(),
     nodes: job.nodes.map((spec, number) => newNode(number, spec, end_ms, job.cache)),
     fate: generator(job.seed, FATE),
+    timers: generator(job.seed, TIMERS),
     shared_queue: false,
     router: NOBODY,
     observer: undefined as never,
@@ -94,9 +96,9 @@ function onDeadline(sim: Simulation): void {
 function stream(sim: Simulation, attempt: Try): void {
   attempt.over = true;
   attempt.over_ms = sim.now_ms;
+  sim.nodes[attempt.node].in_flight--;
   const timer: Timer = {
     fire(now) {
-      now.nodes[attempt.node].in_flight--;
       now.router.tryOver(now, attempt);
     },
   };

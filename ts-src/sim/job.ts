@@ -18,6 +18,8 @@ export interface Service {
   /** pareto: exponent, and the longest work ÷ the shortest. */
   alpha: number;
   spread: number;
+  /** Above 0: nodes end work by a timer with steps of so many ms, as nginx does. */
+  timer_ms: number;
 }
 
 /** The keys of requests, and where they come from. */

@@ -54,8 +54,20 @@ function workOf(sim: Simulation, node: SimNode, request: SimRequest): number {
   return request.was_hit ? request.demand_ms : request.demand_ms * spec.miss_factor;
 }
 
+/**
+ * When work ends that a timer with whole steps measures. nginx counts from the last whole step of its clock, and fires
+ * when it next wakes up after the step in which the timer ends: anywhere in it. Work shorter than half a step takes none.
+ */
+function byTimer(sim: Simulation, ends_ms: number): number {
+  const step_ms = sim.job.service.timer_ms;
+  const steps = Math.floor((ends_ms - sim.now_ms) / step_ms + 0.5);
+  if (steps === 0) return sim.now_ms;
+  return (Math.floor(sim.now_ms / step_ms) + steps + draw(sim.timers)) * step_ms;
+}
+
 function start(sim: Simulation, node: SimNode, attempt: Try): void {
-  const [ends_ms, broken] = workEnds(node.timeline, sim.now_ms, workOf(sim, node, attempt.request));
+  const [work_ms, broken] = workEnds(node.timeline, sim.now_ms, workOf(sim, node, attempt.request));
+  const ends_ms = sim.job.service.timer_ms > 0 && !broken ? byTimer(sim, work_ms) : work_ms;
   attempt.in_slot = true;
   attempt.ending = broken ? Ending.Refused : Ending.Ok;
   node.busy++;

@@ -69,7 +69,7 @@ export interface SimNode {
   spec: NodeSpec;
   timeline: Timeline;
   busy: number;
-  /** Tries sent and not yet over, over all gateways. */
+  /** Tries sent and not yet answered, over all gateways; an answer that goes on is no work any more. */
   in_flight: number;
   /** Its own, or the one that all nodes share (bound "shared_queue"). */
   waiting: Line<Try>;
@@ -110,6 +110,8 @@ export interface Simulation {
   nodes: SimNode[];
   /** Draws errors at the nodes. */
   fate: Random;
+  /** Draws when nodes look at their timers. */
+  timers: Random;
   shared_queue: boolean;
   router: Router;
   observer: Observer;

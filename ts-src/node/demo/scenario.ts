@@ -8,8 +8,8 @@ import { ROOT } from "../testkit/workdir";
  * 10 ms (mean 2.2 ms), except for one whose P99 is 80 ms (mean 17.4 ms).
  */
 export const NODES = 6;
-export const NORMAL: Delay = { dist: "exp", p99_ms: 10 };
-export const SLOW: Delay = { dist: "exp", p99_ms: 80 };
+export const NORMAL = { dist: "exp", p99_ms: 10 } satisfies Delay;
+export const SLOW = { dist: "exp", p99_ms: 80 } satisfies Delay;
 
 export const WORKERS = 2;
 

@@ -48,6 +48,7 @@ const serviceSchema = z.strictObject({
   heavy_factor: positive.default(20),
   alpha: positive.default(1.5),
   spread: z.number().gt(1).default(1000),
+  timer_ms: z.number().min(0).default(0),
 });
 
 const retrySchema = z.strictObject({

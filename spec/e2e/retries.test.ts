@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { http, runWrk, waitFor, withKit } from "../../ts-src/node/testkit";
 import { failures, nodesOf, startLoad, statusOf, waitForIdle, waitForOutcomes, waitForStatus } from "./support";
 
+// What is looked at here is where retries go; spec/e2e/limits.test.ts looks at how many there may be.
+const NO_BUDGET = { retry_ratio: 100 };
 const RETRY_500 = "proxy_next_upstream error timeout http_500;";
 
 function addresses(header: unknown): string[] {
@@ -13,7 +15,12 @@ describe("retries", () => {
   it("never go to a node already tried while an untried one is left, and every try is accounted to its node", () =>
     withKit("retries", async (kit) => {
       const backends = await kit.backends(4, { settings: { error_share: 1, error_status: 500 } });
-      const gateway = await kit.gateway({ workers: 1, servers: backends, location: RETRY_500 });
+      const gateway = await kit.gateway({
+        workers: 1,
+        servers: backends,
+        location: RETRY_500,
+        ax: { upstreams: { backend: NO_BUDGET } },
+      });
       for (let k = 0; k < 20; k++) {
         const answer = await gateway.get("/");
         expect(answer.status).toBe(500);
@@ -132,7 +139,7 @@ describe("retries", () => {
       const servers: string[] = [];
       // Nobody listens on port 1: refused at once.
       for (let k = 1; k <= 100; k++) servers.push(`127.77.0.${k}:1`);
-      const gateway = await kit.gateway({ servers });
+      const gateway = await kit.gateway({ servers, ax: { upstreams: { backend: NO_BUDGET } } });
       expect(addresses((await gateway.get("/")).headers["x-upstream-addr"])).toHaveLength(100);
       const { nodes } = (await waitForOutcomes(gateway, 100)).upstreams[0];
       expect(nodes.reduce((sum, { totals }) => sum + totals.fail, 0)).toBe(100);

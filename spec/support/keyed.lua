@@ -1,4 +1,5 @@
 -- Picks by key, and changes to an upstream as the collector would make them.
+local in_flight = require("resty.ax.dataplane.in_flight")
 local pick = require("resty.ax.dataplane.pick")
 local random = require("resty.ax.core.random")
 local requests = require("resty.ax.dataplane.requests")
@@ -12,7 +13,9 @@ local function silent() end
 function M.owner(up, key, now_ms)
   local record = requests.newRequestRecord()
   record.hash_key = key
-  return up.pool.ids[pick.pickNode(up, record, now_ms or 1000, silent) + 1]
+  local node = pick.pickNode(up, record, now_ms or 1000, silent)
+  in_flight.freeSlots(record)
+  return up.pool.ids[node + 1]
 end
 
 --- Identities of the nodes that a request with this key tries, one after the other.

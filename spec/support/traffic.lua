@@ -6,6 +6,7 @@ local requests = require("resty.ax.dataplane.requests")
 local in_flight = require("resty.ax.dataplane.in_flight")
 local outcome = require("resty.ax.dataplane.outcome")
 local counters = require("resty.ax.dataplane.counters")
+local new_store = require("fake_store")
 local random = require("resty.ax.core.random")
 
 local M = {}
@@ -14,7 +15,7 @@ local function silent() end
 
 --- An upstream of n nodes that has seen some traffic.
 function M.warm_upstream(strategy, n)
-  local up = upstreams.new({ strategy = strategy, nodes = n, seed = 5 })
+  local up = upstreams.new({ strategy = strategy, nodes = n, seed = 5, store = new_store() })
   local rng = random.newRandom(17)
   for node = 1, n do
     up.pool.latency_ms[node] = 5 + random.draw(rng) * 20
@@ -29,11 +30,13 @@ function M.warm_upstream(strategy, n)
   return up
 end
 
---- Only the pick.
+--- Only the pick, and its slot given back.
 function M.pick_only(up, record, now_ms)
   record.tries = 0
   record.hash_key = (record.hash_key + 2654435761) % 4294967296
-  return pick.pickNode(up, record, now_ms, silent)
+  local node = pick.pickNode(up, record, now_ms, silent)
+  in_flight.freeSlots(record)
+  return node
 end
 
 --- Balancer phase, then log phase.

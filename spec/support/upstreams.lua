@@ -1,6 +1,7 @@
 -- Upstream runtimes for specs, without nginx: a configuration, a strategy, a clock that stands still.
 local upstream = require("resty.ax.dataplane.upstream")
 local prepare = require("resty.ax.dataplane.prepare")
+local limits = require("resty.ax.dataplane.limits")
 local registry = require("resty.ax.core.strategies.registry")
 
 local M = {}
@@ -40,7 +41,7 @@ local function options_of(strategy, given)
 end
 
 --- An upstream runtime. spec: strategy (name or module table), nodes (list of {id, overrides} or a count),
---- options, seed, config (overrides).
+--- options, seed, config (overrides), store (limits are kept in it), holder.
 function M.new(spec)
   local custom = type(spec.strategy) == "table"
   local strategy = custom and spec.strategy or registry.strategies[spec.strategy or "adaptive"]
@@ -63,11 +64,20 @@ function M.new(spec)
     nodes_from = "nodes",
     max_tries = 0,
     max_concurrency_per_node = 500,
+    max_overflow_ratio = 0.1,
+    overload_cool_down_s = 30,
+    retry_ratio = 0.2,
+    retry_min_per_s = 3,
+    retry_deadline_ms = 0,
   }
   for key, value in pairs(spec.config or {}) do
     config[key] = value
   end
-  return upstream.newUpstream(config, strategy, custom, spec.seed or 1)
+  local up = upstream.newUpstream(config, strategy, custom, spec.seed or 1)
+  if spec.store then
+    limits.attachSlots(up, spec.store, spec.holder or 1)
+  end
+  return up
 end
 
 --- A flush after something in the pool has been set by hand: candidates, and the strategy's tables.

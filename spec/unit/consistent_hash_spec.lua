@@ -1,5 +1,7 @@
 -- consistent_hash, and what it has in common with ip_hash and affinity: who owns which key.
 local keyed = require("keyed")
+local new_store = require("fake_store")
+local slots = require("resty.ax.dataplane.slots")
 local random = require("resty.ax.core.random")
 local upstreams = require("upstreams")
 
@@ -84,15 +86,16 @@ for _, strategy in ipairs({ "affinity", "consistent_hash", "ip_hash" }) do
     end)
 
     it("skips a node that is full, for that request only", function()
-      local up = new({ { "a", { max_conns = 1 } }, { "b" }, { "c" } }, nil, 1, strategy)
+      local nodes = { { "a", { max_conns = 1 } }, { "b" }, { "c" } }
+      local up = upstreams.new({ strategy = strategy, nodes = nodes, store = new_store() })
       local keys = keyed.keys(300, 5)
       local before = keyed.owners(up, keys)
-      up.pool.in_flight[1] = 1
+      assert.is_true(slots.takeSlot(up.slots, 0, 1))
       for k, id in ipairs(keyed.owners(up, keys)) do
         assert.not_equal("a", id)
         assert(before[k] == "a" or before[k] == id)
       end
-      up.pool.in_flight[1] = 0
+      slots.freeSlot(up.slots, 0)
       assert.same(before, keyed.owners(up, keys))
     end)
 

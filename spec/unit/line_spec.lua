@@ -23,6 +23,8 @@ local function gateway(n, room, given)
   for slot = 1, n do
     local up = upstreams.new({
       strategy = "random",
+      store = store,
+      holder = slot,
       nodes = { { "a", { max_conns = room } } },
       config = { queue = { size = given.size or 100, timeout_ms = given.timeout_ms or 10000, class_sizes = {} } },
     })
@@ -39,14 +41,10 @@ local function gateway(n, room, given)
     line.addLine(worker.hall, up, given.size_of or each(given.size or 100), given.class_size or each(math.huge))
     g.workers[slot] = worker
   end
-  -- Every worker knows at once what the others have in flight: the limit is not what is tested here.
   function g.sync()
     local total = 0
     for _, worker in ipairs(g.workers) do
       total = total + worker.up.pool.in_flight[1]
-    end
-    for _, worker in ipairs(g.workers) do
-      worker.up.pool.others_in_flight[1] = total - worker.up.pool.in_flight[1]
     end
     g.running = total
     g.max_running = math.max(g.max_running, total)
@@ -190,8 +188,8 @@ describe("a place that comes free", function()
     for now_ms = 1012, 1030, 2 do
       -- The other worker lives and publishes, but does not take the place.
       local other = g.workers[2]
-      other.up.pool.max_conns[1] = 1
-      other.up.pool.others_in_flight[1] = 1
+      other.up.slots.limit[2] = 1
+      other.up.slots.refused_ms[2] = now_ms
       line.poll(other.hall, now_ms)
       g.poll(1, now_ms)
     end

@@ -2,6 +2,8 @@ local upstreams = require("upstreams")
 local upstream = require("resty.ax.dataplane.upstream")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
+local in_flight = require("resty.ax.dataplane.in_flight")
+local new_store = require("fake_store")
 
 local function picked(up, record, report)
   return pick.pickNode(up, record or requests.newRequestRecord(), 1000, report or function() end)
@@ -105,30 +107,81 @@ describe("retries", function()
   end)
 end)
 
-describe("max_conns", function()
-  it("skips a full node, counting all workers", function()
-    local up = upstreams.new({ strategy = "random", nodes = { { "a", { max_conns = 3 } }, { "b" } } })
-    up.pool.in_flight[1] = 1
-    up.pool.others_in_flight[1] = 2
-    assert.same({ [1] = true }, spread(up, 50))
+describe("limits", function()
+  local function limited(nodes, config)
+    return upstreams.new({ strategy = "random", nodes = nodes, config = config, store = new_store() })
+  end
+
+  -- Picks that keep their slots.
+  local function fill(up, n)
+    local counts = {}
+    for _ = 1, n do
+      local node = picked(up)
+      counts[node] = (counts[node] or 0) + 1
+    end
+    return counts
+  end
+
+  it("are never exceeded: max_conns", function()
+    local up = limited({ { "a", { max_conns = 3 } }, { "b", { max_conns = 5 } } })
+    assert.same({ [0] = 3, [1] = 5, [pick.ALL_FULL] = 12 }, fill(up, 20))
   end)
 
-  it("uses a backup with room when every primary is full", function()
-    local up = upstreams.new({
-      strategy = "random",
-      nodes = { { "a", { max_conns = 1 } }, { "b", { backup = true } } },
-    })
-    up.pool.in_flight[1] = 1
-    assert.equal(1, picked(up))
+  it("leave a full node out while another has room", function()
+    local up = limited({ { "a", { max_conns = 3 } }, { "b" } })
+    assert.equal(3, fill(up, 100)[0])
   end)
 
-  it("still picks a node when all are full, and says so", function()
-    local up = upstreams.new({ strategy = "random", nodes = { { "a", { max_conns = 1 } } } })
-    up.pool.in_flight[1] = 1
-    local report, told = upstreams.reporter()
-    assert.equal(0, picked(up, nil, report))
-    assert.equal("overflow", told[1].kind)
-    assert.truthy(told[1].message:find("backend", 1, true))
+  it("are exceeded by the overflow only when every node has reached its own", function()
+    local up = limited(3, { max_concurrency_per_node = 10 })
+    assert.same({ [0] = 10, [1] = 10, [2] = 10 }, fill(up, 30))
+    assert.same({ [0] = 1, [1] = 1, [2] = 1, [pick.ALL_FULL] = 7 }, fill(up, 10))
+  end)
+
+  it("hold for the upstream as a whole", function()
+    local up = limited(3, { max_concurrency = 4 })
+    assert.equal(6, fill(up, 10)[pick.ALL_FULL])
+  end)
+
+  it("let backups serve what primaries have no room for", function()
+    local up = limited({ { "a", { max_conns = 1 } }, { "b", { backup = true, max_conns = 2 } } })
+    assert.same({ [0] = 1, [1] = 2, [pick.ALL_FULL] = 1 }, fill(up, 4))
+  end)
+
+  it("hold on retries too: a node tried before, but not one that is full", function()
+    local up = limited({ { "a", { max_conns = 1 } }, { "b" } })
+    picked(up)
+    fill(up, 3)
+    local record = requests.newRequestRecord()
+    requests.addTry(record, up, 1)
+    assert.equal(1, picked(up, record))
+  end)
+
+  it("give the slot of a pick back with the try, and once", function()
+    local up = limited({ { "a", { max_conns = 1 } } })
+    local record = requests.newRequestRecord()
+    assert.equal(0, picked(up, record))
+    assert.equal(pick.ALL_FULL, picked(up))
+    in_flight.beginTry(up, record, 0, 1000)
+    in_flight.endTry(record)
+    in_flight.endTry(record)
+    assert.same({ 0, 0 }, up.slots.used)
+    assert.equal(0, picked(up, record))
+    -- Picked again without a try in between: it has one slot, not two.
+    assert.equal(0, picked(up, record))
+    assert.same({ 1, 1 }, up.slots.used)
+  end)
+
+  it("are not kept where the end of requests goes unseen: they would fill up", function()
+    local up = limited({ { "a", { max_conns = 1 } } })
+    up.logs_missed = 1
+    assert.equal(5, fill(up, 5)[0])
+  end)
+
+  it("work with zones and classes", function()
+    local nodes = { { "a", { zone = "x", max_conns = 2 } }, { "b", { zone = "y", max_conns = 3 } } }
+    local up = limited(nodes, { zone = "x", class_source = "vip" })
+    assert.same({ [0] = 2, [1] = 3, [pick.ALL_FULL] = 5 }, fill(up, 10))
   end)
 end)
 

@@ -4,6 +4,8 @@ local upstream = require("resty.ax.dataplane.upstream")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
 local in_flight = require("resty.ax.dataplane.in_flight")
+local new_store = require("fake_store")
+local slots = require("resty.ax.dataplane.slots")
 local random = require("resty.ax.core.random")
 local registry = require("resty.ax.core.strategies.registry")
 
@@ -21,7 +23,9 @@ local function silent() end
 local function one_pick(up, now, key)
   local record = requests.newRequestRecord()
   record.hash_key = key or 0
-  return pick.pickNode(up, record, now or 1000, silent)
+  local node = pick.pickNode(up, record, now or 1000, silent)
+  in_flight.freeSlots(record)
+  return node
 end
 
 --- Counts of n picks that end at once.
@@ -213,14 +217,19 @@ describe("round_robin", function()
   end)
 
   it("counts the picks from lists: with max_conns on one node, turns are still turns", function()
-    local up = upstreams.new({ strategy = "round_robin", nodes = { { "a" }, { "b", { max_conns = 5 } }, { "c" } } })
+    local nodes = { { "a" }, { "b", { max_conns = 5 } }, { "c" } }
+    local up = upstreams.new({ strategy = "round_robin", nodes = nodes, store = new_store() })
     local counts = shares(up, 300)
     for node = 0, 2 do
       assert.equal(100, counts[node])
     end
-    up.pool.in_flight[2] = 5
+    for _ = 1, 5 do
+      slots.takeSlot(up.slots, 1, 1)
+    end
     assert.same({ [0] = 50, [1] = 0, [2] = 50 }, shares(up, 100))
-    up.pool.in_flight[2] = 0
+    for _ = 1, 5 do
+      slots.freeSlot(up.slots, 1)
+    end
     assert.is_true(shares(up, 30)[1] <= 11)
   end)
 

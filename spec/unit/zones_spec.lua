@@ -2,6 +2,9 @@
 local upstreams = require("upstreams")
 local upstream = require("resty.ax.dataplane.upstream")
 local pick = require("resty.ax.dataplane.pick")
+local in_flight = require("resty.ax.dataplane.in_flight")
+local new_store = require("fake_store")
+local slots = require("resty.ax.dataplane.slots")
 local requests = require("resty.ax.dataplane.requests")
 local random = require("resty.ax.core.random")
 local registry = require("resty.ax.core.strategies.registry")
@@ -29,15 +32,18 @@ local function new(strategy, given)
     },
     config = { zone = "a" },
     seed = 3,
+    store = new_store(),
   })
 end
 
 local function local_share(up, n)
   local count = 0
   for _ = 1, n or 2000 do
-    if pick.pickNode(up, requests.newRequestRecord(), 1000, silent) < 2 then
+    local record = requests.newRequestRecord()
+    if pick.pickNode(up, record, 1000, silent) < 2 then
       count = count + 1
     end
+    in_flight.freeSlots(record)
   end
   return count / (n or 2000)
 end
@@ -67,15 +73,17 @@ describe("a zone", function()
   it("hands over smoothly as its requests in flight near its capacity", function()
     local up = new(nil, { max_conns = 10 })
     local last = 1
-    for in_flight = 0, 9 do
-      up.pool.in_flight[1], up.pool.in_flight[2] = in_flight, in_flight
+    for running = 0, 9 do
+      up.pool.in_flight[1], up.pool.in_flight[2] = running, running
       upstream.refreshPlacement(up)
       local share = local_share(up, 5000)
-      assert.is_true(share <= last + 0.02 and share > last - 0.4, in_flight .. " in flight: " .. share)
+      assert.is_true(share <= last + 0.02 and share > last - 0.4, running .. " in flight: " .. share)
       last = share
     end
     assert.is_true(last < 0.4)
-    up.pool.in_flight[1], up.pool.in_flight[2] = 10, 10
+    for _ = 1, 10 do
+      assert.is_true(slots.takeSlot(up.slots, 0, 1) and slots.takeSlot(up.slots, 1, 1))
+    end
     assert.equal(0, local_share(up, 200))
   end)
 

@@ -12,7 +12,7 @@ local function __TS__ArraySort(self, compareFn)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local load
+local repairOf, repair, load
 local ____ingest = require("resty.ax.collector.ingest")
 local sumInFlight = ____ingest.sumInFlight
 local takeDeltas = ____ingest.takeDeltas
@@ -22,12 +22,48 @@ local ____compose = require("resty.ax.collector.compose")
 local composeUpstream = ____compose.composeUpstream
 local ____publish = require("resty.ax.collector.publish")
 local publish = ____publish.publish
+local ____slot_repair = require("resty.ax.collector.slot_repair")
+local addUpstream = ____slot_repair.addUpstream
+local newSlotRepair = ____slot_repair.newSlotRepair
+local repairSlots = ____slot_repair.repairSlots
 local ____state = require("resty.ax.collector.state")
+local breathe = ____state.breathe
 local newUpstreamRecord = ____state.newUpstreamRecord
 local ____takeover = require("resty.ax.collector.takeover")
 local takeOver = ____takeover.takeOver
 local ____wills = require("resty.ax.collector.wills")
 local refreshWills = ____wills.refreshWills
+function repairOf(collector, holderAlive)
+    local slots = newSlotRepair(collector.deps.store, holderAlive)
+    do
+        local i = 0
+        while i < #collector.upstreams do
+            local upstream = collector.upstreams[i + 1]
+            local ids = {}
+            do
+                local k = 0
+                while k < #upstream.nodes do
+                    ids[k + 1] = upstream.nodes[k + 1].config.id
+                    k = k + 1
+                end
+            end
+            addUpstream(slots, upstream.config.name, ids)
+            i = i + 1
+        end
+    end
+    return slots
+end
+function repair(collector)
+    if collector.slots == nil then
+        return
+    end
+    repairSlots(
+        collector.slots,
+        function()
+            breathe(collector, 1)
+        end
+    )
+end
 function load(collector, now_ms)
     local names = {}
     for name in pairs(collector.config.upstreams) do
@@ -46,6 +82,10 @@ function load(collector, now_ms)
         end
     end
     takeOver(collector, now_ms)
+    local holderAlive = collector.deps.holderAlive
+    if holderAlive ~= nil then
+        collector.slots = repairOf(collector, holderAlive)
+    end
     collector.loaded = true
 end
 --- A tick that has not come to its end for so long was killed (an error in a pause): the next one goes ahead.
@@ -121,6 +161,7 @@ function ____exports.tick(collector, now_ms)
         end
     end
     publish(collector, now_ms)
+    repair(collector)
     collector.busy_since_ms = nil
 end
 return ____exports

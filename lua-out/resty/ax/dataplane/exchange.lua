@@ -11,6 +11,8 @@ local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 local ____counters = require("resty.ax.dataplane.counters")
 local takeDeltas = ____counters.takeDeltas
+local ____tallies = require("resty.ax.core.tallies")
+local sendTallies = ____tallies.sendTallies
 local ____upstream = require("resty.ax.dataplane.upstream")
 local applySnapshot = ____upstream.applySnapshot
 local function readRecord(exchange, slot)
@@ -170,6 +172,9 @@ function ____exports.publish(exchange, upstreams, exiting, now_ms)
     publishRecord(exchange, upstreams, exiting, now_ms)
     publishDeltas(exchange, upstreams, now_ms)
     publishKeyless(exchange, upstreams)
+    for ____, upstream in ipairs(upstreams) do
+        sendTallies(upstream.tallies, exchange.store, upstream.pool.name)
+    end
 end
 local function addOthers(upstream, counts)
     local pool = upstream.pool

@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____slots = require("resty.ax.dataplane.slots")
+local freeSlot = ____slots.freeSlot
 --- Puts the request at the end of its node's list: the latest one.
 local function append(upstream, record, node, now_ms)
     local pool = upstream.pool
@@ -27,8 +29,20 @@ function ____exports.beginTry(upstream, record, node, now_ms)
     ____upstream_pool_in_flight_0[____temp_1] = ____upstream_pool_in_flight_0[____temp_1] + 1
     append(upstream, record, node, now_ms)
 end
+--- Gives the request's slots back, if it has any: also those of a pick that led to no try.
+function ____exports.freeSlots(record)
+    local node = record.slot_node
+    if node < 0 then
+        return
+    end
+    local slots = record.slot_upstream.slots
+    record.slot_node = -1
+    freeSlot(slots, node)
+    freeSlot(slots, slots.n)
+end
 --- The try in flight, if there is one, is over.
 function ____exports.endTry(record)
+    ____exports.freeSlots(record)
     local node = record.node
     local upstream = record.upstream
     if node < 0 or upstream == nil then

@@ -1,5 +1,5 @@
 local ____exports = {}
-local isFull, widen, pickBeyond
+local isOut, widen, withRoom, pickBeyond
 local ____cost = require("resty.ax.core.cost")
 local cheapest = ____cost.cheapest
 local ____classes = require("resty.ax.core.classes")
@@ -11,14 +11,21 @@ local ____load = require("resty.ax.core.load")
 local leastLoaded = ____load.leastLoaded
 local ____random = require("resty.ax.core.random")
 local draw = ____random.draw
+local ____ask = require("resty.ax.dataplane.ask")
+local ask = ____ask.ask
+local ____in_flight = require("resty.ax.dataplane.in_flight")
+local freeSlots = ____in_flight.freeSlots
 local ____request_key = require("resty.ax.dataplane.request_key")
 local requestHash = ____request_key.requestHash
 local ____requests = require("resty.ax.dataplane.requests")
 local wasTried = ____requests.wasTried
-function isFull(upstream, node)
-    local pool = upstream.pool
-    local limit = pool.max_conns[node + 1]
-    return limit > 0 and pool.in_flight[node + 1] + pool.others_in_flight[node + 1] >= limit
+local ____slots = require("resty.ax.dataplane.slots")
+local freeSlot = ____slots.freeSlot
+local isClosed = ____slots.isClosed
+local reopenAll = ____slots.reopenAll
+local takeSlot = ____slots.takeSlot
+function isOut(upstream, node)
+    return upstream.slots ~= nil and isClosed(upstream.slots, node, upstream.request.now_ms)
 end
 function widen(upstream, record, usable_only)
     local scratch = upstream.scratch
@@ -27,7 +34,8 @@ function widen(upstream, record, usable_only)
         local node = 0
         while node < upstream.pool.n do
             local usable = upstream.state[node + 1] ~= "ejected" and upstream.held_until_ms[node + 1] == 0
-            if not upstream.config.nodes[node + 1].down and (usable or not usable_only) and not wasTried(record, upstream, node) then
+            local allowed = not upstream.config.nodes[node + 1].down and (usable or not usable_only)
+            if allowed and not wasTried(record, upstream, node) and not isOut(upstream, node) then
                 scratch[count + 1] = node
                 count = count + 1
             end
@@ -36,66 +44,15 @@ function widen(upstream, record, usable_only)
     end
     return count
 end
-function pickBeyond(upstream, record, report)
+function withRoom(upstream)
     local pool = upstream.pool
-    local scratch = upstream.scratch
-    local count = 0
-    if record.tries > record.settled_tries then
-        count = widen(upstream, record, true)
-        if count == 0 then
-            count = widen(upstream, record, false)
-        end
-        if count > 0 then
-            return cheapest(
-                pool,
-                scratch,
-                count,
-                0,
-                upstream.request.now_ms
-            )
-        end
-    elseif upstream.limited then
-        count = widen(upstream, record, true)
-        local room = 0
-        do
-            local k = 0
-            while k < count do
-                if not isFull(upstream, scratch[k + 1]) then
-                    scratch[room + 1] = scratch[k + 1]
-                    room = room + 1
-                end
-                k = k + 1
-            end
-        end
-        if room > 0 then
-            return cheapest(
-                pool,
-                scratch,
-                room,
-                0,
-                upstream.request.now_ms
-            )
-        end
-        report("overflow", ("every node of upstream \"" .. upstream.config.name) .. "\" is at its max_conns")
-    end
-    return cheapest(
-        pool,
-        pool.candidates,
-        pool.candidate_count,
-        0,
-        upstream.request.now_ms
-    )
-end
---- Candidates of a view not yet tried and with room, into `scratch`; returns how many.
-local function narrow(upstream, pool, record, respect_limits)
     local scratch = upstream.scratch
     local count = 0
     do
         local k = 0
         while k < pool.candidate_count do
-            local node = pool.candidates[k + 1]
-            if not wasTried(record, upstream, node) and not (respect_limits and isFull(upstream, node)) then
-                scratch[count + 1] = node
+            if not isOut(upstream, pool.candidates[k + 1]) then
+                scratch[count + 1] = pool.candidates[k + 1]
                 count = count + 1
             end
             k = k + 1
@@ -103,60 +60,46 @@ local function narrow(upstream, pool, record, respect_limits)
     end
     return count
 end
-local function isOneOf(candidates, count, node)
-    do
-        local k = 0
-        while k < count do
-            if candidates[k + 1] == node then
-                return true
-            end
-            k = k + 1
-        end
+function pickBeyond(upstream, record)
+    local pool = upstream.pool
+    local scratch = upstream.scratch
+    local count = widen(upstream, record, true)
+    if count == 0 and record.tries > record.settled_tries then
+        count = widen(upstream, record, false)
     end
-    return false
-end
-local function pickCustom(upstream, pool, state, candidates, count, report)
-    local ok, answer = pcall(
-        upstream.strategy.pick,
-        state,
+    if count == 0 then
+        count = withRoom(upstream)
+    end
+    return count == 0 and -1 or cheapest(
         pool,
-        candidates,
-        count,
-        upstream.request
-    )
-    if ok and isOneOf(candidates, count, answer) then
-        return answer
-    end
-    report(
-        "strategy",
-        ok and (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\" returned ") .. ((tostring(answer) .. ", which is not one of the ") .. tostring(count)) .. " candidates" or (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\": ") .. tostring(answer)
-    )
-    return cheapest(
-        upstream.pool,
-        candidates,
+        scratch,
         count,
         0,
         upstream.request.now_ms
     )
 end
-local function ask(upstream, pool, state, candidates, count, report)
-    if upstream.strategy_is_custom then
-        return pickCustom(
-            upstream,
-            pool,
-            state,
-            candidates,
-            count,
-            report
-        )
+--- What `pickNode` answers when every node has all the requests it may have.
+____exports.ALL_FULL = -2
+--- Whether some candidates must be left out because of their limits.
+local function hasClosed(upstream)
+    return upstream.slots ~= nil and upstream.slots.closed_count > 0
+end
+--- Candidates of a view not yet tried and with room, into `scratch`; returns how many.
+local function narrow(upstream, pool, record)
+    local scratch = upstream.scratch
+    local count = 0
+    do
+        local k = 0
+        while k < pool.candidate_count do
+            local node = pool.candidates[k + 1]
+            if not wasTried(record, upstream, node) and not isOut(upstream, node) then
+                scratch[count + 1] = node
+                count = count + 1
+            end
+            k = k + 1
+        end
     end
-    return upstream.strategy.pick(
-        state,
-        pool,
-        candidates,
-        count,
-        upstream.request
-    )
+    return count
 end
 --- Takes the nodes that the request's role keeps away from out of `scratch`; returns how many are left.
 local function keepForRole(upstream, pool, loads, role, count)
@@ -178,7 +121,7 @@ end
 --- The strategy's pick is not for this request's class: it picks again among those that are.
 local function pickForRole(upstream, pool, state, loads, record, report)
     local scratch = upstream.scratch
-    local count = narrow(upstream, pool, record, upstream.limited)
+    local count = narrow(upstream, pool, record)
     local all = count
     count = keepForRole(
         upstream,
@@ -197,7 +140,7 @@ local function pickForRole(upstream, pool, state, loads, record, report)
             report
         )
     end
-    count = narrow(upstream, pool, record, upstream.limited)
+    count = narrow(upstream, pool, record)
     return leastLoaded(
         pool,
         pool.static_weight,
@@ -218,9 +161,9 @@ local function pickInView(upstream, placement, is_other, record, report)
     local state = ____is_other_0
     local candidates = pool.candidates
     local count = pool.candidate_count
-    if upstream.request.tries > 0 or upstream.limited then
+    if upstream.request.tries > 0 or hasClosed(upstream) then
         candidates = upstream.scratch
-        count = narrow(upstream, pool, record, upstream.limited)
+        count = narrow(upstream, pool, record)
     end
     if count == 0 then
         return -1
@@ -278,13 +221,13 @@ local function pickPlaced(upstream, placement, record, report)
             report
         )
     end
-    return node < 0 and pickBeyond(upstream, record, report) or node
+    return node < 0 and pickBeyond(upstream, record) or node
 end
 --- The slow way: some candidates are out for this request.
 local function pickNarrowed(upstream, record, report)
-    local count = narrow(upstream, upstream.pool, record, upstream.limited)
+    local count = narrow(upstream, upstream.pool, record)
     if count == 0 then
-        return pickBeyond(upstream, record, report)
+        return pickBeyond(upstream, record)
     end
     return ask(
         upstream,
@@ -295,25 +238,13 @@ local function pickNarrowed(upstream, record, report)
         report
     )
 end
---- Picks the node for the next try of a request. Balancer phase.
--- 
--- @returns a node number, or -1 when the upstream has no node at all that may be used
-function ____exports.pickNode(upstream, record, now_ms, report)
+--- One pick, within what the limits are known to allow; -1 when nothing is left.
+local function pickOnce(upstream, record, report)
     local pool = upstream.pool
-    local count = pool.candidate_count
-    if count == 0 then
-        return -1
-    end
-    upstream.request.now_ms = now_ms
-    local tries = record.tries - record.settled_tries
-    upstream.request.tries = tries
-    if upstream.strategy.uses_key == true then
-        upstream.request.key = requestHash(upstream, record)
-    end
     if upstream.placement ~= nil then
         return pickPlaced(upstream, upstream.placement, record, report)
     end
-    if tries > 0 or upstream.limited then
+    if upstream.request.tries > 0 or hasClosed(upstream) then
         return pickNarrowed(upstream, record, report)
     end
     return ask(
@@ -321,8 +252,69 @@ function ____exports.pickNode(upstream, record, now_ms, report)
         pool,
         upstream.strategy_state,
         pool.candidates,
-        count,
+        pool.candidate_count,
         report
     )
+end
+--- Nodes are full: picks until one has a slot, within the limits first, then in their overflow.
+local function pickWithRoom(upstream, slots, record, report)
+    local now_ms = upstream.request.now_ms
+    reopenAll(slots, now_ms)
+    do
+        local k = 0
+        while k < 2 * slots.n + 2 do
+            local node = pickOnce(upstream, record, report)
+            if node >= 0 then
+                if takeSlot(slots, node, now_ms) then
+                    return node
+                end
+            elseif slots.allow == 1 then
+                return ____exports.ALL_FULL
+            else
+                slots.allow = 1
+            end
+            k = k + 1
+        end
+    end
+    return ____exports.ALL_FULL
+end
+--- The pick of an upstream with limits: the node has a slot for the request.
+local function pickSlot(upstream, slots, record, report)
+    local now_ms = upstream.request.now_ms
+    slots.off = upstream.logs_missed > 0
+    slots.allow = 0
+    if not takeSlot(slots, slots.n, now_ms) then
+        return ____exports.ALL_FULL
+    end
+    local node = slots.closed_count == 0 and pickOnce(upstream, record, report) or -1
+    if node < 0 or not takeSlot(slots, node, now_ms) then
+        node = pickWithRoom(upstream, slots, record, report)
+    end
+    if node < 0 then
+        freeSlot(slots, slots.n)
+        return node
+    end
+    record.slot_upstream = upstream
+    record.slot_node = node
+    return node
+end
+--- Picks the node for the next try of a request, and takes its slots. Access and balancer phases.
+-- 
+-- @returns a node number; -1 when the upstream has no node at all that may be used; ALL_FULL
+function ____exports.pickNode(upstream, record, now_ms, report)
+    if upstream.pool.candidate_count == 0 then
+        return -1
+    end
+    upstream.request.now_ms = now_ms
+    upstream.request.tries = record.tries - record.settled_tries
+    if upstream.strategy.uses_key == true then
+        upstream.request.key = requestHash(upstream, record)
+    end
+    local slots = upstream.slots
+    if slots == nil then
+        return pickOnce(upstream, record, report)
+    end
+    freeSlots(record)
+    return pickSlot(upstream, slots, record, report)
 end
 return ____exports

@@ -23,7 +23,10 @@ function ____exports.newRequestRecord()
         upstream = nil,
         node = -1,
         start_ms = 0,
+        slot_upstream = nil,
+        slot_node = -1,
         is_long = false,
+        first_ms = 0,
         subrequest = false,
         family = "",
         subrequest_at = -1,
@@ -68,6 +71,7 @@ function ____exports.openRequest(____table, key, born, subrequest)
     record.earlier_tries = 0
     record.settled_tries = 0
     record.node = -1
+    record.slot_node = -1
     ____table.by_key[key] = record
     ____table.live = ____table.live + 1
     return record

@@ -4,17 +4,12 @@ local isUsable = ____states.isUsable
 local STATES = ____states.STATES
 local ____pick = require("resty.ax.dataplane.pick")
 local pickNode = ____pick.pickNode
-local function isFull(upstream, node)
-    local pool = upstream.pool
-    local limit = pool.max_conns[node + 1]
-    return limit > 0 and pool.in_flight[node + 1] + pool.others_in_flight[node + 1] >= limit
-end
 --- Picks a node for a request that has no try in flight and keeps a place there.
 -- 
 -- @returns false when no node has room
 function ____exports.reserve(upstream, record, now_ms, report)
     local node = pickNode(upstream, record, now_ms, report)
-    if node < 0 or isFull(upstream, node) then
+    if node < 0 then
         return false
     end
     record.upstream = upstream

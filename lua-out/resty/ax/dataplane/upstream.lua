@@ -19,6 +19,8 @@ local ____random = require("resty.ax.core.random")
 local newRandom = ____random.newRandom
 local ____request_key = require("resty.ax.core.request_key")
 local addressKeyOf = ____request_key.addressKeyOf
+local ____retry_budget = require("resty.ax.core.retry_budget")
+local newRetryBudget = ____retry_budget.newRetryBudget
 local ____states = require("resty.ax.core.health.states")
 local isUsableState = ____states.isUsable
 local STATES = ____states.STATES
@@ -37,6 +39,8 @@ local ____prepare = require("resty.ax.dataplane.prepare")
 local prepareWhole = ____prepare.prepareWhole
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestRecord = ____requests.newRequestRecord
+local ____tallies = require("resty.ax.core.tallies")
+local newTallies = ____tallies.newTallies
 function startStrategy(upstream, seed)
     local ____upstream_8 = upstream
     local config = ____upstream_8.config
@@ -188,9 +192,6 @@ local function setUpNodes(upstream)
             if not given.down then
                 upstream.usable = upstream.usable + 1
             end
-            if given.max_conns > 0 then
-                upstream.limited = true
-            end
             node = node + 1
         end
     end
@@ -234,7 +235,9 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         held_count = 0,
         hold_ms = HOLD_MS,
         usable = 0,
-        limited = false,
+        slots = nil,
+        retry_budget = newRetryBudget(config.retry_ratio, config.retry_min_per_s),
+        tallies = newTallies(),
         scratch = {},
         panic = false,
         snapshot_text = nil,

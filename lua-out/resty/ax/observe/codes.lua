@@ -9,7 +9,6 @@ ____exports.FAULT_CODES = {
     "strategy",
     "hash_key",
     "class_source",
-    "overflow",
     "log_phase",
     "log_missing",
     "access_phase",

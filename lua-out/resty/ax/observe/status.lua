@@ -15,6 +15,8 @@ local readWill = ____wills.readWill
 local willStatus = ____wills.willStatus
 local ____wire = require("resty.ax.core.wire")
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
+local ____limits = require("resty.ax.observe.limits")
+local limitStatus = ____limits.limitStatus
 --- Data older than this is called stale: several collector intervals, or an election, went by.
 local STALE_MS = 5000
 local function decodeObject(deps, key)
@@ -151,6 +153,7 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         nodes_from = config.nodes_from,
         generation = detail and detail.generation or 0,
         admission = admissionStatus(deps, config, now_ms),
+        limits = limitStatus(deps.store, config),
         warnings = {},
         nodes = {}
     }

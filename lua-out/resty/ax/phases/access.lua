@@ -9,6 +9,8 @@ local endTry = ____in_flight.endTry
 local ____line = require("resty.ax.dataplane.line")
 local abandon = ____line.abandon
 local roomCame = ____line.roomCame
+local ____rate = require("resty.ax.dataplane.rate")
+local allowRequest = ____rate.allowRequest
 local ____request_class = require("resty.ax.dataplane.request_class")
 local readClass = ____request_class.readClass
 local ____request_key = require("resty.ax.dataplane.request_key")
@@ -95,6 +97,10 @@ local function decide(record)
     local worker = process.worker
     local upstream = record.upstream
     local now_ms = nowMs()
+    if record.tries == 0 and not allowRequest(worker, now_ms) then
+        noteRefused(upstream.door, "qps")
+        return "qps"
+    end
     local verdict, reason = admit(
         worker.hall,
         upstream,

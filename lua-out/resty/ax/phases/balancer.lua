@@ -11,6 +11,7 @@ local ____outcome = require("resty.ax.dataplane.outcome")
 local accountTry = ____outcome.accountTry
 local learnFailure = ____outcome.learnFailure
 local ____pick = require("resty.ax.dataplane.pick")
+local ALL_FULL = ____pick.ALL_FULL
 local pickNode = ____pick.pickNode
 local ____request_key = require("resty.ax.dataplane.request_key")
 local readKey = ____request_key.readKey
@@ -24,6 +25,8 @@ local openRequest = ____requests.openRequest
 local TRIES_MAX = ____requests.TRIES_MAX
 local ____reserve = require("resty.ax.dataplane.reserve")
 local hasPlace = ____reserve.hasPlace
+local ____retries = require("resty.ax.dataplane.retries")
+local mayTry = ____retries.mayTry
 local ____sweep = require("resty.ax.dataplane.sweep")
 local discard = ____sweep.discard
 local ____worker = require("resty.ax.dataplane.worker")
@@ -113,6 +116,10 @@ local function enter(name)
         endTries()
         return nil
     end
+    if not mayTry(upstream, record, now_ms) then
+        endTries()
+        return nil
+    end
     readKey(upstream, record, report)
     return record
 end
@@ -158,6 +165,13 @@ local function send(record, node)
     end
     countPick(upstream.counters, node)
     upstream.picks_total = upstream.picks_total + 1
+end
+--- Every node has all the requests it may have. Returning without a peer would send the request to one of them all the
+-- same, by nginx's round robin; so it gets the 502 that nginx itself gives when every server is at its max_conns.
+local function refuse(record)
+    local ____record_upstream_tallies_total_0, ____rejected_overloaded_1 = record.upstream.tallies.total, "rejected_overloaded"
+    ____record_upstream_tallies_total_0[____rejected_overloaded_1] = ____record_upstream_tallies_total_0[____rejected_overloaded_1] + 1
+    endTries()
 end
 local function enterGuarded(name)
     local ok, record = pcall(enter, name)
@@ -212,6 +226,8 @@ function ____exports.balancer(name)
     local node = record.reserved and record.node or chooseGuarded(record)
     if node >= 0 then
         sendGuarded(record, node)
+    elseif node == ALL_FULL then
+        refuse(record)
     end
 end
 return ____exports

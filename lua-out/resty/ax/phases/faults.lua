@@ -23,14 +23,4 @@ ____exports.report = function(kind, message)
         nowMs()
     )
 end
---- The same for picks of access(): there, that every node is full is no fault but what it is for.
-____exports.reportPick = function(kind, message)
-    if kind ~= "overflow" then
-        ____exports.fault(
-            kind,
-            message,
-            nowMs()
-        )
-    end
-end
 return ____exports

@@ -23,6 +23,10 @@ local newCandidate = ____election.newCandidate
 local resign = ____election.resign
 local ____registry = require("resty.ax.core.strategies.registry")
 local strategies = ____registry.strategies
+local ____rate_limit = require("resty.ax.core.rate_limit")
+local sweepTokens = ____rate_limit.sweepTokens
+local ____slots = require("resty.ax.core.slots")
+local claimHolder = ____slots.claimHolder
 local ____door_exchange = require("resty.ax.dataplane.door_exchange")
 local publishDoors = ____door_exchange.publishDoors
 local ____exchange = require("resty.ax.dataplane.exchange")
@@ -37,6 +41,14 @@ local ____line = require("resty.ax.dataplane.line")
 local newHall = ____line.newHall
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestTable = ____requests.newRequestTable
+local ____leases = require("resty.ax.dataplane.leases")
+local settleLeases = ____leases.settleLeases
+local ____limits = require("resty.ax.dataplane.limits")
+local attachSlots = ____limits.attachSlots
+local ____rate = require("resty.ax.dataplane.rate")
+local gatewayLimit = ____rate.gatewayLimit
+local ____slots = require("resty.ax.dataplane.slots")
+local setHolder = ____slots.setHolder
 local ____sweep = require("resty.ax.dataplane.sweep")
 local missingLog = ____sweep.missingLog
 local sweep = ____sweep.sweep
@@ -56,7 +68,10 @@ local encode = ____json.encode
 local ____log = require("resty.ax.nginx.log")
 local logError = ____log.logError
 local ____process = require("resty.ax.nginx.process")
+local isRunning = ____process.isRunning
 local processAlive = ____process.processAlive
+local processIdentity = ____process.processIdentity
+local workerCount = ____process.workerCount
 local workerPid = ____process.workerPid
 local ____timer = require("resty.ax.nginx.timer")
 local every = ____timer.every
@@ -73,7 +88,6 @@ local setUpDoor = ____door.setUpDoor
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
 local report = ____faults.report
-local reportPick = ____faults.reportPick
 local ____wait = require("resty.ax.phases.wait")
 local wake = ____wait.wake
 function decodeOrNothing(text)
@@ -82,32 +96,33 @@ function decodeOrNothing(text)
 end
 function newOffice(worker, now_ms)
     worker.probes = startProbes(worker, now_ms)
-    local ____newCollector_10 = newCollector
-    local ____worker_config_9 = worker.config
-    local ____worker_store_3 = worker.store
-    local ____encode_4 = encode
-    local ____decodeOrNothing_5 = decodeOrNothing
-    local ____worker_exchange_pid_6 = worker.exchange.pid
-    local ____processAlive_7 = processAlive
-    local ____pause_8 = pause
-    local ____opt_1 = worker.probes
-    return ____newCollector_10(
-        ____worker_config_9,
+    local ____newCollector_12 = newCollector
+    local ____worker_config_11 = worker.config
+    local ____worker_store_5 = worker.store
+    local ____encode_6 = encode
+    local ____decodeOrNothing_7 = decodeOrNothing
+    local ____worker_exchange_pid_8 = worker.exchange.pid
+    local ____processAlive_9 = processAlive
+    local ____pause_10 = pause
+    local ____opt_3 = worker.probes
+    return ____newCollector_12(
+        ____worker_config_11,
         {
-            store = ____worker_store_3,
-            encode = ____encode_4,
-            decode = ____decodeOrNothing_5,
-            pid = ____worker_exchange_pid_6,
-            processAlive = ____processAlive_7,
-            pause = ____pause_8,
-            probes = ____opt_1 and ____opt_1.source,
+            store = ____worker_store_5,
+            encode = ____encode_6,
+            decode = ____decodeOrNothing_7,
+            pid = ____worker_exchange_pid_8,
+            processAlive = ____processAlive_9,
+            pause = ____pause_10,
+            probes = ____opt_3 and ____opt_3.source,
             onWarning = function(kind, message)
                 fault(
                     kind,
                     message,
                     nowMs()
                 )
-            end
+            end,
+            holderAlive = isRunning
         }
     )
 end
@@ -172,11 +187,18 @@ local function newWorker(prepared, faults)
         by_name = {},
         upstreams = {},
         requests = newRequestTable(),
+        holder = 0,
+        identity = processIdentity(pid) or tostring(pid),
+        rate_limit = gatewayLimit(
+            config,
+            prepared.store,
+            nowMs()
+        ),
         hall = newHall(
             prepared.store,
             function() return worker.exchange.slot end,
             wake,
-            reportPick
+            report
         ),
         exchange = {
             store = prepared.store,
@@ -203,13 +225,17 @@ local function newWorker(prepared, faults)
         exiting = false,
         left_at_ms = 0
     }
+    worker.holder = claimHolder(worker.store, worker.identity)
     for name, upstream in pairs(config.upstreams) do
         local made = newWorkerUpstream(upstream, prepared, pid * 7919 + #worker.upstreams)
         setUpDoor(worker.hall, made)
         made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms
+        attachSlots(made, worker.store, worker.holder)
+        local ____made_retry_budget_0, ____reserve_1 = made.retry_budget, "reserve"
+        ____made_retry_budget_0[____reserve_1] = ____made_retry_budget_0[____reserve_1] / workerCount()
         worker.by_name[name] = made
-        local ____worker_upstreams_0 = worker.upstreams
-        ____worker_upstreams_0[#____worker_upstreams_0 + 1] = made
+        local ____worker_upstreams_2 = worker.upstreams
+        ____worker_upstreams_2[#____worker_upstreams_2 + 1] = made
     end
     return worker
 end
@@ -239,8 +265,33 @@ local function receive(worker, now_ms)
         refreshPlacement(upstream)
     end
 end
+--- The store was full when this worker started: without a number it can lease nothing, and keeps no limits.
+local function claimLate(worker)
+    worker.holder = claimHolder(worker.store, worker.identity)
+    if worker.holder == 0 then
+        return
+    end
+    for ____, upstream in ipairs(worker.upstreams) do
+        if upstream.slots ~= nil then
+            setHolder(upstream.slots, worker.holder)
+        end
+    end
+end
 local function prepare(worker, now_ms)
     prepareAll(worker.upstreams, now_ms, report, pause)
+end
+local function settle(worker, now_ms)
+    if worker.holder == 0 then
+        claimLate(worker)
+    end
+    for ____, upstream in ipairs(worker.upstreams) do
+        if upstream.slots ~= nil then
+            settleLeases(upstream.slots, now_ms)
+        end
+    end
+    if worker.rate_limit ~= nil then
+        sweepTokens(worker.rate_limit, now_ms)
+    end
 end
 local function housekeep(worker, now_ms)
     sendFaults(worker.faults, worker.store, encode)
@@ -262,6 +313,12 @@ local function send(worker, now_ms)
 end
 local function leave(worker, now_ms)
     worker.exiting = true
+    for ____, upstream in ipairs(worker.upstreams) do
+        if upstream.slots ~= nil then
+            upstream.slots.eager = true
+        end
+    end
+    settle(worker, now_ms)
     publish(worker.exchange, worker.upstreams, true, now_ms)
     stopProbes(worker.probes)
     resign(worker.candidate)
@@ -275,6 +332,7 @@ local function onTimer(exiting)
     local now_ms = nowMs()
     local steps = exiting and ({leave}) or ({
         send,
+        settle,
         receive,
         prepare,
         collect,

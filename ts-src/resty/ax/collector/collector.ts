@@ -3,7 +3,8 @@ import { sumInFlight, takeDeltas } from "./ingest";
 import { judgeUpstream } from "./judge";
 import { composeUpstream } from "./compose";
 import { publish } from "./publish";
-import { type Collector, type CollectorDeps, newUpstreamRecord } from "./state";
+import { addUpstream, newSlotRepair, repairSlots, type SlotRepair } from "./slot_repair";
+import { breathe, type Collector, type CollectorDeps, newUpstreamRecord } from "./state";
 import { takeOver } from "./takeover";
 import { refreshWills } from "./wills";
 
@@ -66,7 +67,26 @@ export function tick(collector: Collector, now_ms: number): void {
     }
   }
   publish(collector, now_ms);
+  repair(collector);
   collector.busy_since_ms = undefined;
+}
+
+function repairOf(collector: Collector, holderAlive: (this: void, identity: string) => boolean): SlotRepair {
+  const slots = newSlotRepair(collector.deps.store, holderAlive);
+  for (let i = 0; i < collector.upstreams.length; i++) {
+    const upstream = collector.upstreams[i];
+    const ids: string[] = [];
+    for (let k = 0; k < upstream.nodes.length; k++) ids[k] = upstream.nodes[k].config.id;
+    addUpstream(slots, upstream.config.name, ids);
+  }
+  return slots;
+}
+
+function repair(collector: Collector): void {
+  if (collector.slots === undefined) return;
+  repairSlots(collector.slots, () => {
+    breathe(collector, 1);
+  });
 }
 
 function load(collector: Collector, now_ms: number): void {
@@ -82,5 +102,7 @@ function load(collector: Collector, now_ms: number): void {
     collector.by_name[names[i]] = upstream;
   }
   takeOver(collector, now_ms);
+  const holderAlive = collector.deps.holderAlive;
+  if (holderAlive !== undefined) collector.slots = repairOf(collector, holderAlive);
   collector.loaded = true;
 }

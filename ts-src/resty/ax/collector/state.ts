@@ -1,5 +1,6 @@
 import { type Health, newHealth, type Seen } from "../core/ejection";
 import type { Evidence } from "../core/evidence";
+import type { SlotRepair } from "./slot_repair";
 import type { AxConfig, NodeConfig, UpstreamConfig } from "../core/model";
 import type { ProbeSource } from "../core/probe/view";
 import type { Store } from "../core/store";
@@ -18,6 +19,8 @@ export interface CollectorDeps {
   /** This worker's process. */
   pid: number;
   processAlive(this: void, pid: number): boolean;
+  /** Whether the process of a number among those that hold slots (core/slots.ts) runs. Absent: nobody holds any. */
+  holderAlive?(this: void, identity: string): boolean;
   /**
    * Lets the worker serve requests for a moment; called after every millisecond or so of work. May yield, as
    * in nginx's timers. Absent: a tick runs through.
@@ -100,6 +103,8 @@ export interface Collector {
   busy_since_ms?: number;
   /** Nodes worked on since the last pause. */
   work: number;
+  /** Gives back the slots of workers that died. */
+  slots?: SlotRepair;
   /** A write failed in this tick, or in the last one: the warning has been given. */
   full: boolean;
   full_before: boolean;

@@ -58,7 +58,15 @@ export interface UpstreamConfig {
   cool_down_max_s: number;
   ramp_s: number;
   ramp_from: number;
+  /** Limits and retry budget: core/config/flow_options.ts. */
   max_concurrency_per_node: number;
+  max_overflow_ratio: number;
+  overload_cool_down_s: number;
+  /** Absent = the upstream as a whole is not limited. */
+  max_concurrency?: number;
+  retry_ratio: number;
+  retry_min_per_s: number;
+  retry_deadline_ms: number;
   /** Where this gateway stands: nodes of the same zone are preferred; absent = all nodes alike. */
   zone?: string;
   /** Where the class of a request comes from; absent = all requests alike. See core/classes.ts. */
@@ -94,5 +102,8 @@ export interface AxConfig {
   nginx_conf?: string;
   flush_interval_ms: number;
   collector_interval_ms: number;
+  /** Absent = no limit. */
+  global_qps_limit?: number;
+  global_qps_burst?: number;
   upstreams: Record<string, UpstreamConfig>;
 }

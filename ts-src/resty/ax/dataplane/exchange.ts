@@ -16,6 +16,7 @@ import {
   type WorkerRecord,
 } from "../core/wire";
 import { takeDeltas } from "./counters";
+import { sendTallies } from "../core/tallies";
 import { applySnapshot, type Upstream } from "./upstream";
 
 export interface Exchange {
@@ -150,6 +151,7 @@ export function publish(exchange: Exchange, upstreams: Upstream[], exiting: bool
   publishRecord(exchange, upstreams, exiting, now_ms);
   publishDeltas(exchange, upstreams, now_ms);
   publishKeyless(exchange, upstreams);
+  for (const upstream of upstreams) sendTallies(upstream.tallies, exchange.store, upstream.pool.name);
 }
 
 function addOthers(upstream: Upstream, counts: Record<string, number>): void {

@@ -4,6 +4,7 @@
  * head of a list starts at 0, which is what "none in flight" reads as.
  */
 import type { RequestRecord } from "./requests";
+import { freeSlot, type Slots } from "./slots";
 import type { Upstream } from "./upstream";
 
 /** Puts the request at the end of its node's list: the latest one. */
@@ -36,8 +37,19 @@ export function beginTry(upstream: Upstream, record: RequestRecord, node: number
   append(upstream, record, node, now_ms);
 }
 
+/** Gives the request's slots back, if it has any: also those of a pick that led to no try. */
+export function freeSlots(record: RequestRecord): void {
+  const node = record.slot_node;
+  if (node < 0) return;
+  const slots = (record.slot_upstream as Upstream).slots as Slots;
+  record.slot_node = -1;
+  freeSlot(slots, node);
+  freeSlot(slots, slots.n);
+}
+
 /** The try in flight, if there is one, is over. */
 export function endTry(record: RequestRecord): void {
+  freeSlots(record);
   const node = record.node;
   const upstream = record.upstream;
   if (node < 0 || upstream === undefined) return;

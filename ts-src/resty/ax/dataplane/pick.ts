@@ -9,31 +9,35 @@ import { HASH_RANGE, hashNumber } from "../core/hash";
 import { leastLoaded } from "../core/load";
 import type { Pool } from "../core/pool";
 import { draw } from "../core/random";
+import { ask, type FaultReporter } from "./ask";
+import { freeSlots } from "./in_flight";
 import type { Placement } from "./placement";
 import { requestHash } from "./request_key";
 import { type RequestRecord, wasTried } from "./requests";
+import { Allow, freeSlot, isClosed, reopenAll, type Slots, takeSlot } from "./slots";
 import type { Upstream } from "./upstream";
 
-/** Told of what went wrong in a pick that was served all the same. */
-export type FaultReporter = (
-  this: void,
-  kind: "strategy" | "overflow" | "hash_key" | "class_source",
-  message: string,
-) => void;
+export type { FaultReporter } from "./ask";
 
-function isFull(upstream: Upstream, node: number): boolean {
-  const pool = upstream.pool;
-  const limit = pool.max_conns[node];
-  return limit > 0 && pool.in_flight[node] + pool.others_in_flight[node] >= limit;
+/** What `pickNode` answers when every node has all the requests it may have. */
+export const ALL_FULL = -2;
+
+/** Whether some candidates must be left out because of their limits. */
+function hasClosed(upstream: Upstream): boolean {
+  return upstream.slots !== undefined && upstream.slots.closed_count > 0;
+}
+
+function isOut(upstream: Upstream, node: number): boolean {
+  return upstream.slots !== undefined && isClosed(upstream.slots, node, upstream.request.now_ms);
 }
 
 /** Candidates of a view not yet tried and with room, into `scratch`; returns how many. */
-function narrow(upstream: Upstream, pool: Pool, record: RequestRecord, respect_limits: boolean): number {
+function narrow(upstream: Upstream, pool: Pool, record: RequestRecord): number {
   const scratch = upstream.scratch;
   let count = 0;
   for (let k = 0; k < pool.candidate_count; k++) {
     const node = pool.candidates[k];
-    if (!wasTried(record, upstream, node) && !(respect_limits && isFull(upstream, node))) {
+    if (!wasTried(record, upstream, node) && !isOut(upstream, node)) {
       scratch[count] = node;
       count++;
     }
@@ -47,49 +51,13 @@ function widen(upstream: Upstream, record: RequestRecord, usable_only: boolean):
   let count = 0;
   for (let node = 0; node < upstream.pool.n; node++) {
     const usable = upstream.state[node] !== "ejected" && upstream.held_until_ms[node] === 0;
-    if (!upstream.config.nodes[node].down && (usable || !usable_only) && !wasTried(record, upstream, node)) {
+    const allowed = !upstream.config.nodes[node].down && (usable || !usable_only);
+    if (allowed && !wasTried(record, upstream, node) && !isOut(upstream, node)) {
       scratch[count] = node;
       count++;
     }
   }
   return count;
-}
-
-function isOneOf(candidates: number[], count: number, node: unknown): boolean {
-  for (let k = 0; k < count; k++) if (candidates[k] === node) return true;
-  return false;
-}
-
-function pickCustom(
-  upstream: Upstream,
-  pool: Pool,
-  state: never,
-  candidates: number[],
-  count: number,
-  report: FaultReporter,
-): number {
-  const [ok, answer] = pcall(upstream.strategy.pick, state, pool, candidates, count, upstream.request);
-  if (ok && isOneOf(candidates, count, answer)) return answer;
-  report(
-    "strategy",
-    ok
-      ? `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}" returned ` +
-          `${tostring(answer)}, which is not one of the ${count} candidates`
-      : `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}": ${tostring(answer)}`,
-  );
-  return cheapest(upstream.pool, candidates, count, 0, upstream.request.now_ms);
-}
-
-function ask(
-  upstream: Upstream,
-  pool: Pool,
-  state: never,
-  candidates: number[],
-  count: number,
-  report: FaultReporter,
-): number {
-  if (upstream.strategy_is_custom) return pickCustom(upstream, pool, state, candidates, count, report);
-  return upstream.strategy.pick(state, pool, candidates, count, upstream.request);
 }
 
 /** Takes the nodes that the request's role keeps away from out of `scratch`; returns how many are left. */
@@ -116,12 +84,12 @@ function pickForRole(
   report: FaultReporter,
 ): number {
   const scratch = upstream.scratch;
-  let count = narrow(upstream, pool, record, upstream.limited);
+  let count = narrow(upstream, pool, record);
   const all = count;
   count = keepForRole(upstream, pool, loads, record.role, all);
   if (count > 0) return ask(upstream, pool, state, scratch, count, report);
   // Every node is over what was usual at the last flush.
-  count = narrow(upstream, pool, record, upstream.limited);
+  count = narrow(upstream, pool, record);
   return leastLoaded(pool, pool.static_weight, scratch, count, upstream.picks_total % count);
 }
 
@@ -137,9 +105,9 @@ function pickInView(
   const state = is_other ? placement.others_state : upstream.strategy_state;
   let candidates = pool.candidates;
   let count = pool.candidate_count;
-  if (upstream.request.tries > 0 || upstream.limited) {
+  if (upstream.request.tries > 0 || hasClosed(upstream)) {
     candidates = upstream.scratch;
-    count = narrow(upstream, pool, record, upstream.limited);
+    count = narrow(upstream, pool, record);
   }
   if (count === 0) return -1;
   const node = ask(upstream, pool, state, candidates, count, report);
@@ -164,54 +132,94 @@ function pickPlaced(upstream: Upstream, placement: Placement, record: RequestRec
   const is_other = others_count > 0 && drawZone(upstream, placement) >= placement.local_share;
   let node = pickInView(upstream, placement, is_other, record, report);
   if (node < 0 && others_count > 0) node = pickInView(upstream, placement, !is_other, record, report);
-  return node < 0 ? pickBeyond(upstream, record, report) : node;
+  return node < 0 ? pickBeyond(upstream, record) : node;
 }
 
 /** The slow way: some candidates are out for this request. */
 function pickNarrowed(upstream: Upstream, record: RequestRecord, report: FaultReporter): number {
-  const count = narrow(upstream, upstream.pool, record, upstream.limited);
-  if (count === 0) return pickBeyond(upstream, record, report);
+  const count = narrow(upstream, upstream.pool, record);
+  if (count === 0) return pickBeyond(upstream, record);
   return ask(upstream, upstream.pool, upstream.strategy_state, upstream.scratch, count, report);
 }
 
-/** No candidate is left for the request. */
-function pickBeyond(upstream: Upstream, record: RequestRecord, report: FaultReporter): number {
+/** The candidates that are within their limits, tried before or not, into `scratch`; returns how many. */
+function withRoom(upstream: Upstream): number {
   const pool = upstream.pool;
   const scratch = upstream.scratch;
   let count = 0;
-  if (record.tries > record.settled_tries) {
-    // Any untried node before a tried one: usable ones of the other tier, then those that are out.
-    count = widen(upstream, record, true);
-    if (count === 0) count = widen(upstream, record, false);
-    if (count > 0) return cheapest(pool, scratch, count, 0, upstream.request.now_ms);
-  } else if (upstream.limited) {
-    count = widen(upstream, record, true);
-    let room = 0;
-    for (let k = 0; k < count; k++) {
-      if (!isFull(upstream, scratch[k])) {
-        scratch[room] = scratch[k];
-        room++;
-      }
+  for (let k = 0; k < pool.candidate_count; k++) {
+    if (!isOut(upstream, pool.candidates[k])) {
+      scratch[count] = pool.candidates[k];
+      count++;
     }
-    if (room > 0) return cheapest(pool, scratch, room, 0, upstream.request.now_ms);
-    report("overflow", `every node of upstream "${upstream.config.name}" is at its max_conns`);
   }
-  return cheapest(pool, pool.candidates, pool.candidate_count, 0, upstream.request.now_ms);
+  return count;
+}
+
+/** No candidate is left for the request; -1 when no other node is, either. */
+function pickBeyond(upstream: Upstream, record: RequestRecord): number {
+  const pool = upstream.pool;
+  const scratch = upstream.scratch;
+  // Any untried node before a tried one: usable ones of the other tier, then, on a retry, those that are out.
+  let count = widen(upstream, record, true);
+  if (count === 0 && record.tries > record.settled_tries) count = widen(upstream, record, false);
+  if (count === 0) count = withRoom(upstream);
+  return count === 0 ? -1 : cheapest(pool, scratch, count, 0, upstream.request.now_ms);
+}
+
+/** One pick, within what the limits are known to allow; -1 when nothing is left. */
+function pickOnce(upstream: Upstream, record: RequestRecord, report: FaultReporter): number {
+  const pool = upstream.pool;
+  if (upstream.placement !== undefined) return pickPlaced(upstream, upstream.placement, record, report);
+  if (upstream.request.tries > 0 || hasClosed(upstream)) return pickNarrowed(upstream, record, report);
+  return ask(upstream, pool, upstream.strategy_state, pool.candidates, pool.candidate_count, report);
+}
+
+/** Nodes are full: picks until one has a slot, within the limits first, then in their overflow. */
+function pickWithRoom(upstream: Upstream, slots: Slots, record: RequestRecord, report: FaultReporter): number {
+  const now_ms = upstream.request.now_ms;
+  reopenAll(slots, now_ms);
+  for (let k = 0; k < 2 * slots.n + 2; k++) {
+    const node = pickOnce(upstream, record, report);
+    if (node >= 0) {
+      if (takeSlot(slots, node, now_ms)) return node;
+    } else if (slots.allow === Allow.Overflow) {
+      return ALL_FULL;
+    } else {
+      slots.allow = Allow.Overflow;
+    }
+  }
+  return ALL_FULL;
+}
+
+/** The pick of an upstream with limits: the node has a slot for the request. */
+function pickSlot(upstream: Upstream, slots: Slots, record: RequestRecord, report: FaultReporter): number {
+  const now_ms = upstream.request.now_ms;
+  slots.off = upstream.logs_missed > 0;
+  slots.allow = Allow.Limit;
+  if (!takeSlot(slots, slots.n, now_ms)) return ALL_FULL;
+  let node = slots.closed_count === 0 ? pickOnce(upstream, record, report) : -1;
+  if (node < 0 || !takeSlot(slots, node, now_ms)) node = pickWithRoom(upstream, slots, record, report);
+  if (node < 0) {
+    freeSlot(slots, slots.n);
+    return node;
+  }
+  record.slot_upstream = upstream;
+  record.slot_node = node;
+  return node;
 }
 
 /**
- * Picks the node for the next try of a request. Balancer phase.
- * @returns a node number, or -1 when the upstream has no node at all that may be used
+ * Picks the node for the next try of a request, and takes its slots. Access and balancer phases.
+ * @returns a node number; -1 when the upstream has no node at all that may be used; ALL_FULL
  */
 export function pickNode(upstream: Upstream, record: RequestRecord, now_ms: number, report: FaultReporter): number {
-  const pool = upstream.pool;
-  const count = pool.candidate_count;
-  if (count === 0) return -1;
+  if (upstream.pool.candidate_count === 0) return -1;
   upstream.request.now_ms = now_ms;
-  const tries = record.tries - record.settled_tries;
-  upstream.request.tries = tries;
+  upstream.request.tries = record.tries - record.settled_tries;
   if (upstream.strategy.uses_key === true) upstream.request.key = requestHash(upstream, record);
-  if (upstream.placement !== undefined) return pickPlaced(upstream, upstream.placement, record, report);
-  if (tries > 0 || upstream.limited) return pickNarrowed(upstream, record, report);
-  return ask(upstream, pool, upstream.strategy_state, pool.candidates, count, report);
+  const slots = upstream.slots;
+  if (slots === undefined) return pickOnce(upstream, record, report);
+  freeSlots(record);
+  return pickSlot(upstream, slots, record, report);
 }

@@ -17,8 +17,13 @@ export interface RequestRecord {
   node: number;
   /** Start of the try in flight, monotonic ms. */
   start_ms: number;
+  /** Where the request has its slots (slots.ts); -1 = it has none. */
+  slot_upstream: Upstream | undefined;
+  slot_node: number;
   /** Counted in the pool's `long_in_flight`. */
   is_long: boolean;
+  /** Start of its first try in this visit to an upstream, monotonic ms. */
+  first_ms: number;
   /** When the request began (nginx's start time): tells a new request from an old one at the same address. */
   born: number;
   /** A subrequest: its log phase runs only with log_subrequest on. */
@@ -86,7 +91,10 @@ export function newRequestRecord(): RequestRecord {
     upstream: undefined,
     node: -1,
     start_ms: 0,
+    slot_upstream: undefined,
+    slot_node: -1,
     is_long: false,
+    first_ms: 0,
     subrequest: false,
     family: "",
     subrequest_at: -1,
@@ -132,6 +140,7 @@ export function openRequest(table: RequestTable, key: number, born: number, subr
   record.earlier_tries = 0;
   record.settled_tries = 0;
   record.node = -1;
+  record.slot_node = -1;
   table.by_key[key] = record;
   table.live++;
   return record;

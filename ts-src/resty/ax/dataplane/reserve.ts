@@ -9,19 +9,13 @@ import { pickNode } from "./pick";
 import type { RequestRecord } from "./requests";
 import type { Upstream } from "./upstream";
 
-function isFull(upstream: Upstream, node: number): boolean {
-  const pool = upstream.pool;
-  const limit = pool.max_conns[node];
-  return limit > 0 && pool.in_flight[node] + pool.others_in_flight[node] >= limit;
-}
-
 /**
  * Picks a node for a request that has no try in flight and keeps a place there.
  * @returns false when no node has room
  */
 export function reserve(upstream: Upstream, record: RequestRecord, now_ms: number, report: FaultReporter): boolean {
   const node = pickNode(upstream, record, now_ms, report);
-  if (node < 0 || isFull(upstream, node)) return false;
+  if (node < 0) return false;
   record.upstream = upstream;
   record.node = node;
   record.start_ms = now_ms;

@@ -8,6 +8,7 @@ import type { UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 import { newRandom } from "../core/random";
 import { addressKeyOf, type KeyReader } from "../core/request_key";
+import { newRetryBudget, type RetryBudget } from "../core/retry_budget";
 import type { AddressKey, PickRequest } from "../core/strategy";
 import type { AnyStrategy } from "../core/strategies/registry";
 import { isUsable as isUsableState, type NodeState, STATES } from "../core/health/states";
@@ -18,6 +19,8 @@ import { newPlacement, type Placement, splitByZone, updateShare } from "./placem
 import { COLD_LATENCY_MS, newPool } from "./pool";
 import { prepareWhole } from "./prepare";
 import { newRequestRecord, type RequestRecord } from "./requests";
+import type { Slots } from "./slots";
+import { newTallies, type Tallies } from "../core/tallies";
 
 /** One flush, one collector interval and an election, at their defaults. */
 const HOLD_MS = 1600;
@@ -54,8 +57,12 @@ export interface Upstream {
   hold_ms: number;
   /** Nodes that the operator did not take down. */
   usable: number;
-  /** Whether any node has max_conns. */
-  limited: boolean;
+  /** The concurrency limits; undefined: none are kept (simulations, specs). */
+  slots: Slots | undefined;
+  /** How many retries are allowed now. */
+  retry_budget: RetryBudget;
+  /** What was refused, and why. */
+  tallies: Tallies;
   /** Nodes for one retry or one pick under limits; valid during that pick only. */
   scratch: number[];
   /** No node is usable: picks go to any that the operator did not take down. */
@@ -76,7 +83,6 @@ function setUpNodes(upstream: Upstream): void {
     upstream.state[node] = given.down ? "offline" : "online";
     upstream.held_until_ms[node] = 0;
     if (!given.down) upstream.usable++;
-    if (given.max_conns > 0) upstream.limited = true;
   }
 }
 
@@ -113,7 +119,9 @@ export function newUpstream(
     held_count: 0,
     hold_ms: HOLD_MS,
     usable: 0,
-    limited: false,
+    slots: undefined,
+    retry_budget: newRetryBudget(config.retry_ratio, config.retry_min_per_s),
+    tallies: newTallies(),
     scratch: [],
     panic: false,
     snapshot_text: undefined,

@@ -6,6 +6,7 @@ import type { Candidate } from "../collector/election";
 import type { Collector } from "../collector/collector";
 import type { Probes } from "../collector/prober";
 import type { AxConfig } from "../core/model";
+import type { RateLimit } from "../core/rate_limit";
 import type { AnyStrategy } from "../core/strategies/registry";
 import type { SharedStore } from "../nginx/shared";
 import type { Faults } from "../observe/faults";
@@ -30,6 +31,11 @@ export interface Worker {
   requests: RequestTable;
   /** Requests that wait for room. */
   hall: Hall;
+  /** This worker's number among those that hold slots (core/slots.ts); 0 = none yet. Its process, for the claim. */
+  holder: number;
+  identity: string;
+  /** The gateway's limit of requests a second; undefined = none. */
+  rate_limit: RateLimit | undefined;
   exchange: Exchange;
   candidate: Candidate;
   /** Present while this worker is the collector. */

@@ -17,8 +17,6 @@ export const FAULT_CODES = [
   "hash_key",
   // The function given as class_source threw or answered nonsense: the request had no class.
   "class_source",
-  // Every node is at its max_conns: one was picked all the same.
-  "overflow",
   // The log phase threw: the request was served, its outcome not counted.
   "log_phase",
   // log() never runs for an upstream: nothing is learnt of its nodes.

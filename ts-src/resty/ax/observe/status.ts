@@ -12,6 +12,7 @@ import { asCount, asNumber, asRecord } from "../core/values";
 import { jsonList } from "./document";
 import { hasWills, readWill, type WillStatus, willStatus } from "./wills";
 import { type Detail, type DetailNode, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
+import { type LimitStatus, limitStatus } from "./limits";
 
 /** Data older than this is called stale: several collector intervals, or an election, went by. */
 const STALE_MS = 5000;
@@ -72,6 +73,7 @@ export interface UpstreamStatus {
   /** How active checks went in the last one to two minutes; absent without them. */
   probes?: ProbeSummary;
   admission: AdmissionStatus;
+  limits: LimitStatus;
   warnings: string[];
   nodes: NodeStatus[];
 }
@@ -217,6 +219,7 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
     nodes_from: config.nodes_from,
     generation: detail?.generation ?? 0,
     admission: admissionStatus(deps, config, now_ms),
+    limits: limitStatus(deps.store, config),
     warnings: [],
     nodes: [],
   };

@@ -2,6 +2,7 @@ import { admit, Verdict } from "../dataplane/admission";
 import { noteAdmitted, noteRefused } from "../dataplane/door";
 import { endTry } from "../dataplane/in_flight";
 import { abandon, roomCame } from "../dataplane/line";
+import { allowRequest } from "../dataplane/rate";
 import { readClass } from "../dataplane/request_class";
 import { readKey } from "../dataplane/request_key";
 import { beginVisit, openRequest, type RequestRecord } from "../dataplane/requests";
@@ -61,6 +62,11 @@ function decide(record: RequestRecord): RejectReason | undefined {
   const worker = process.worker as Worker;
   const upstream = record.upstream as Upstream;
   const now_ms = nowMs();
+  // A redirect goes on with what was allowed before it.
+  if (record.tries === 0 && !allowRequest(worker, now_ms)) {
+    noteRefused(upstream.door, "qps");
+    return "qps";
+  }
   const [verdict, reason] = admit(worker.hall, upstream, record, now_ms, patienceMs(upstream));
   if (verdict === Verdict.Refuse && reason !== undefined) noteRefused(upstream.door, reason);
   return reason;

@@ -2,11 +2,12 @@ import { countPick, Outcome } from "../dataplane/counters";
 import { beginReserved, beginTry, endTry } from "../dataplane/in_flight";
 import { abandon } from "../dataplane/line";
 import { accountTry, learnFailure } from "../dataplane/outcome";
-import { pickNode } from "../dataplane/pick";
+import { ALL_FULL, pickNode } from "../dataplane/pick";
 import { readKey } from "../dataplane/request_key";
 import { readClass } from "../dataplane/request_class";
 import { addTry, beginVisit, joinFamily, openRequest, type RequestRecord, TRIES_MAX } from "../dataplane/requests";
 import { hasPlace } from "../dataplane/reserve";
+import { mayTry } from "../dataplane/retries";
 import { discard } from "../dataplane/sweep";
 import type { Upstream } from "../dataplane/upstream";
 import { process } from "../dataplane/worker";
@@ -71,6 +72,10 @@ function enter(name: string): RequestRecord | undefined {
     endTries();
     return undefined;
   }
+  if (!mayTry(upstream, record, now_ms)) {
+    endTries();
+    return undefined;
+  }
   readKey(upstream, record, report);
   return record;
 }
@@ -109,6 +114,15 @@ function send(record: RequestRecord, node: number): void {
   upstream.picks_total++;
 }
 
+/**
+ * Every node has all the requests it may have. Returning without a peer would send the request to one of them all the
+ * same, by nginx's round robin; so it gets the 502 that nginx itself gives when every server is at its max_conns.
+ */
+function refuse(record: RequestRecord): void {
+  (record.upstream as Upstream).tallies.total.rejected_overloaded++;
+  endTries();
+}
+
 function enterGuarded(name: string): RequestRecord | undefined {
   const [ok, record] = pcall(enter, name);
   if (ok) return record;
@@ -145,4 +159,5 @@ export function balancer(name: string): void {
   if (record === undefined) return;
   const node = record.reserved ? record.node : chooseGuarded(record);
   if (node >= 0) sendGuarded(record, node);
+  else if (node === ALL_FULL) refuse(record);
 }

@@ -15,8 +15,3 @@ export function fault(code: FaultCode, message: string, now_ms: number): void {
 export const report: FaultReporter = (kind, message) => {
   fault(kind, message, nowMs());
 };
-
-/** The same for picks of access(): there, that every node is full is no fault but what it is for. */
-export const reportPick: FaultReporter = (kind, message) => {
-  if (kind !== "overflow") fault(kind, message, nowMs());
-};

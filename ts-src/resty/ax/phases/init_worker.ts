@@ -2,12 +2,18 @@ import { type Collector, newCollector, tick } from "../collector/collector";
 import { isElected, newCandidate, resign } from "../collector/election";
 import { type AnyStrategy, strategies } from "../core/strategies/registry";
 import type { UpstreamConfig } from "../core/model";
+import { sweepTokens } from "../core/rate_limit";
+import { claimHolder } from "../core/slots";
 import { publishDoors } from "../dataplane/door_exchange";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
 import { setLongAside } from "../dataplane/in_flight";
 import { prepareAll } from "../dataplane/prepare";
 import { newHall } from "../dataplane/line";
 import { newRequestTable } from "../dataplane/requests";
+import { settleLeases } from "../dataplane/leases";
+import { attachSlots } from "../dataplane/limits";
+import { gatewayLimit } from "../dataplane/rate";
+import { setHolder } from "../dataplane/slots";
 import { missingLog, sweep } from "../dataplane/sweep";
 import { newUpstream, refreshPlacement, releaseHolds, type Upstream } from "../dataplane/upstream";
 import { type Prepared, process, type Worker } from "../dataplane/worker";
@@ -15,12 +21,12 @@ import { nowMs } from "../nginx/clock";
 import { newKeyReader } from "../nginx/key_reader";
 import { decode, encode } from "../nginx/json";
 import { logError } from "../nginx/log";
-import { processAlive, workerPid } from "../nginx/process";
+import { isRunning, processAlive, processIdentity, workerCount, workerPid } from "../nginx/process";
 import { every, pause } from "../nginx/timer";
 import { type Faults, newFaults, sendFaults } from "../observe/faults";
 import { keepProbing, startProbes, stopProbes } from "./probes";
 import { setUpDoor } from "./door";
-import { fault, report, reportPick } from "./faults";
+import { fault, report } from "./faults";
 import { wake } from "./wait";
 
 const SWEEP_EVERY_MS = 5000;
@@ -70,7 +76,10 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     by_name: {},
     upstreams: [],
     requests: newRequestTable(),
-    hall: newHall(prepared.store, () => worker.exchange.slot, wake, reportPick),
+    holder: 0,
+    identity: processIdentity(pid) ?? `${pid}`,
+    rate_limit: gatewayLimit(config, prepared.store, nowMs()),
+    hall: newHall(prepared.store, () => worker.exchange.slot, wake, report),
     exchange: {
       store: prepared.store,
       pid,
@@ -92,11 +101,15 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     exiting: false,
     left_at_ms: 0,
   };
+  worker.holder = claimHolder(worker.store, worker.identity);
   for (const [name, upstream] of pairs(config.upstreams)) {
     // Different in every worker: round robin must not start everywhere at the same node.
     const made = newWorkerUpstream(upstream, prepared, pid * 7919 + worker.upstreams.length);
     setUpDoor(worker.hall, made);
     made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
+    attachSlots(made, worker.store, worker.holder);
+    // What is allowed in any case is for all workers together.
+    made.retry_budget.reserve /= workerCount();
     worker.by_name[name] = made;
     worker.upstreams.push(made);
   }
@@ -130,6 +143,7 @@ function newOffice(worker: Worker, now_ms: number): Collector {
     onWarning: (kind, message) => {
       fault(kind, message, nowMs());
     },
+    holderAlive: isRunning,
   });
 }
 
@@ -143,8 +157,21 @@ function receive(worker: Worker, now_ms: number): void {
   }
 }
 
+/** The store was full when this worker started: without a number it can lease nothing, and keeps no limits. */
+function claimLate(worker: Worker): void {
+  worker.holder = claimHolder(worker.store, worker.identity);
+  if (worker.holder === 0) return;
+  for (const upstream of worker.upstreams) if (upstream.slots !== undefined) setHolder(upstream.slots, worker.holder);
+}
+
 function prepare(worker: Worker, now_ms: number): void {
   prepareAll(worker.upstreams, now_ms, report, pause);
+}
+
+function settle(worker: Worker, now_ms: number): void {
+  if (worker.holder === 0) claimLate(worker);
+  for (const upstream of worker.upstreams) if (upstream.slots !== undefined) settleLeases(upstream.slots, now_ms);
+  if (worker.rate_limit !== undefined) sweepTokens(worker.rate_limit, now_ms);
 }
 
 function housekeep(worker: Worker, now_ms: number): void {
@@ -165,6 +192,8 @@ function send(worker: Worker, now_ms: number): void {
 
 function leave(worker: Worker, now_ms: number): void {
   worker.exiting = true;
+  for (const upstream of worker.upstreams) if (upstream.slots !== undefined) upstream.slots.eager = true;
+  settle(worker, now_ms);
   publish(worker.exchange, worker.upstreams, true, now_ms);
   stopProbes(worker.probes);
   resign(worker.candidate);
@@ -175,7 +204,7 @@ function onTimer(exiting: boolean): void {
   const worker = process.worker;
   if (worker === undefined) return;
   const now_ms = nowMs();
-  const steps = exiting ? [leave] : [send, receive, prepare, collect, housekeep];
+  const steps = exiting ? [leave] : [send, settle, receive, prepare, collect, housekeep];
   for (const step of steps) {
     const [ok, err] = pcall(step, worker, now_ms);
     if (!ok) fault(step === collect ? "collector" : "flush", tostring(err), now_ms);

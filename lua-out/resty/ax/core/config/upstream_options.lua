@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____flow_options = require("resty.ax.core.config.flow_options")
+local flowFields = ____flow_options.flowFields
 local ____nodes = require("resty.ax.core.config.nodes")
 local nodeFields = ____nodes.nodeFields
 local ____placement_options = require("resty.ax.core.config.placement_options")
@@ -49,14 +51,6 @@ local routingFields = {nodes = {
     default = 0,
     doc = "Most tries of one request in this upstream, each at another node as long as there is one; 0 = no limit of ours. " .. "nginx's own apply in any case: the number of `server` lines, `proxy_next_upstream`, its tries and its time-out.",
     reason = "nginx's own limits are what the user wrote"
-}, max_concurrency_per_node = {
-    kind = "number",
-    integer = true,
-    min = 1,
-    max = 1000000,
-    default = 500,
-    doc = "Capacity of a node without `max_conns`, in requests in flight over all workers: past 90 % of it the score " .. "falls. It is no limit; `max_conns` is one.",
-    reason = "far above what a healthy node of usual size has in flight: reaching it means the node is stuck"
 }}
 local windowFields = {window_short_s = {
     kind = "number",
@@ -189,6 +183,9 @@ function ____exports.upstreamFields(strategies)
         ejectionFields,
         probeFields
     }
+    for key in pairs(flowFields) do
+        fields[key] = flowFields[key]
+    end
     do
         local i = 0
         while i < #groups do

@@ -1,3 +1,4 @@
+import { gatewayFlowFields } from "./flow_options";
 import { checkUpstream } from "./rules";
 import type { FieldSchema } from "./schema";
 import { checkName, checkNotEmpty } from "./texts";
@@ -7,6 +8,40 @@ import { type StrategyOptions, upstreamFields } from "./upstream_options";
  * Every option there is. Names and meaning are those of core/model.ts; validation, defaults and
  * docs/configuration.md are made from here, upstream_options.ts and nodes.ts.
  */
+
+/** Options of the whole gateway. */
+const gatewayFields: Record<string, FieldSchema> = {
+  shared_dict: {
+    kind: "string",
+    check: checkName,
+    default: "ax",
+    doc: "Name of the `lua_shared_dict` that the workers share.",
+    reason: "the name in the shipped configuration",
+  },
+  nginx_conf: {
+    kind: "string",
+    check: checkNotEmpty,
+    doc: "Path of nginx.conf, to read `server` lines from. Needed only where it cannot be found from the running process.",
+  },
+  flush_interval_ms: {
+    kind: "number",
+    integer: true,
+    min: 20,
+    max: 500,
+    default: 100,
+    doc: "How often a worker publishes its counters and takes in the other workers' requests in flight.",
+    reason: "counts 0.1 s old still show a pile-up early; the write costs microseconds",
+  },
+  collector_interval_ms: {
+    kind: "number",
+    integer: true,
+    min: 100,
+    max: 5000,
+    default: 500,
+    doc: "How often the collecting worker computes scores, weights and states.",
+    reason: "ten looks in a short window; steps of the weight are rate limited besides",
+  },
+};
 
 /**
  * @param strategies options of every built-in strategy, by its name
@@ -30,35 +65,7 @@ export function configFields(strategies: StrategyOptions): Record<string, FieldS
       },
       doc: "The upstreams to schedule, by the name of their nginx `upstream` block. At least one.",
     },
-    shared_dict: {
-      kind: "string",
-      check: checkName,
-      default: "ax",
-      doc: "Name of the `lua_shared_dict` that the workers share.",
-      reason: "the name in the shipped configuration",
-    },
-    nginx_conf: {
-      kind: "string",
-      check: checkNotEmpty,
-      doc: "Path of nginx.conf, to read `server` lines from. Needed only where it cannot be found from the running process.",
-    },
-    flush_interval_ms: {
-      kind: "number",
-      integer: true,
-      min: 20,
-      max: 500,
-      default: 100,
-      doc: "How often a worker publishes its counters and takes in the other workers' requests in flight.",
-      reason: "counts 0.1 s old still show a pile-up early; the write costs microseconds",
-    },
-    collector_interval_ms: {
-      kind: "number",
-      integer: true,
-      min: 100,
-      max: 5000,
-      default: 500,
-      doc: "How often the collecting worker computes scores, weights and states.",
-      reason: "ten looks in a short window; steps of the weight are rate limited besides",
-    },
+    ...gatewayFields,
+    ...gatewayFlowFields,
   };
 }

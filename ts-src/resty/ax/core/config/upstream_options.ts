@@ -1,3 +1,4 @@
+import { flowFields } from "./flow_options";
 import { nodeFields } from "./nodes";
 import { placementFields } from "./placement_options";
 import { probeFields } from "./probe_options";
@@ -71,17 +72,6 @@ const routingFields: Record<string, FieldSchema> = {
       "Most tries of one request in this upstream, each at another node as long as there is one; 0 = no limit of ours. " +
       "nginx's own apply in any case: the number of `server` lines, `proxy_next_upstream`, its tries and its time-out.",
     reason: "nginx's own limits are what the user wrote",
-  },
-  max_concurrency_per_node: {
-    kind: "number",
-    integer: true,
-    min: 1,
-    max: 1000000,
-    default: 500,
-    doc:
-      "Capacity of a node without `max_conns`, in requests in flight over all workers: past 90 % of it the score " +
-      "falls. It is no limit; `max_conns` is one.",
-    reason: "far above what a healthy node of usual size has in flight: reaching it means the node is stuck",
   },
 };
 
@@ -224,6 +214,7 @@ export function upstreamFields(strategies: StrategyOptions): Record<string, Fiel
     ejectionFields,
     probeFields,
   ];
+  for (const key in flowFields) fields[key] = flowFields[key];
   for (let i = 0; i < groups.length; i++) {
     for (const key in groups[i]) fields[key] = groups[i][key];
   }

@@ -1,0 +1,72 @@
+local ____exports = {}
+--- More requests in flight than any machine holds connections for.
+local MAX_IN_FLIGHT = 1000000
+--- Options of one upstream that bound what it is given to do (docs/limits.md).
+____exports.flowFields = {
+    max_concurrency_per_node = {
+        kind = "number",
+        integer = true,
+        min = 1,
+        max = MAX_IN_FLIGHT,
+        default = 500,
+        doc = "Most requests in flight to a node without `max_conns`, over all workers; exact. A node that has so many is left out " .. "([limits.md](limits.md)); past 90 % of it the score falls.",
+        reason = "far above what a healthy node of usual size has in flight: reaching it means the node is stuck"
+    },
+    max_overflow_ratio = {
+        kind = "number",
+        min = 0,
+        max = 1,
+        default = 0.1,
+        doc = "How far a node may exceed `max_concurrency_per_node` once all nodes have reached it: 0.1 = by a tenth. `max_conns` " .. "is never exceeded.",
+        reason = "a short peak over the whole upstream passes; a pile-up does not"
+    },
+    overload_cool_down_s = {
+        kind = "number",
+        min = 0,
+        max = 3600,
+        default = 30,
+        doc = "How long a node that has used up its overflow too is left out while others have room; 0 = not.",
+        reason = "it has time to work off what it was given; when all are overloaded, none is left out"
+    },
+    max_concurrency = {
+        kind = "number",
+        integer = true,
+        min = 1,
+        max = MAX_IN_FLIGHT,
+        doc = "Most requests in flight to the upstream as a whole, over all workers; exact. Without it only the nodes' limits hold."
+    },
+    retry_ratio = {
+        kind = "number",
+        min = 0,
+        max = 100,
+        default = 0.2,
+        doc = "Retry budget: retries allowed for each request of the last ten seconds; 0.2 = one for five requests. Beyond it, and " .. "beyond `retry_min_per_s`, a failed try is answered with nginx's 502 instead of being retried.",
+        reason = "with every node failing, each request would be tried at each node: the load on the upstream times its nodes"
+    },
+    retry_min_per_s = {
+        kind = "number",
+        min = 0,
+        max = 100000,
+        default = 3,
+        doc = "Retries a second that are allowed in any case, over all workers, so that little traffic is not left without.",
+        reason = "too few to hurt, enough for a node that dies while next to nothing is going on"
+    },
+    retry_deadline_ms = {
+        kind = "number",
+        integer = true,
+        min = 0,
+        max = 3600000,
+        default = 0,
+        doc = "A request older than this is not tried again; counted from its first try. 0 = no such limit.",
+        reason = "nginx's proxy_next_upstream_timeout is what the user wrote"
+    }
+}
+--- Options of the whole gateway.
+____exports.gatewayFlowFields = {global_qps_limit = {kind = "number", min = 1, max = 10000000, doc = "Most requests a second that `access()` lets through, over all upstreams and workers ([limits.md](limits.md)); over it: " .. "503 at the door. Without it there is no such limit."}, global_qps_burst = {
+    kind = "number",
+    integer = true,
+    min = 2,
+    max = 10000000,
+    doc = "Requests that may come at once under `global_qps_limit`, after a pause. Without it a tenth of the limit, at least 2."
+}}
+return ____exports

@@ -1,0 +1,30 @@
+local ____exports = {}
+local ____rate_limit = require("resty.ax.core.rate_limit")
+local newRateLimit = ____rate_limit.newRateLimit
+local takeToken = ____rate_limit.takeToken
+--- A burst is a tenth of a second's requests: what comes at once when clients are not in step.
+local BURST_SHARE = 0.1
+---
+-- @returns undefined when none is configured
+function ____exports.gatewayLimit(config, store, now_ms)
+    local rate = config.global_qps_limit
+    if rate == nil then
+        return nil
+    end
+    local burst = config.global_qps_burst or math.max(
+        2,
+        math.floor(rate * BURST_SHARE)
+    )
+    return newRateLimit(
+        store,
+        "gateway",
+        rate,
+        burst,
+        now_ms
+    )
+end
+--- Whether the gateway's rate allows one more request. Once per request, before anything else is decided. Access phase.
+function ____exports.allowRequest(worker, now_ms)
+    return worker.rate_limit == nil or takeToken(worker.rate_limit, now_ms)
+end
+return ____exports

@@ -1,0 +1,71 @@
+local retry_budget = require("resty.ax.core.retry_budget")
+local retries = require("resty.ax.dataplane.retries")
+local requests = require("resty.ax.dataplane.requests")
+local random = require("resty.ax.core.random")
+local upstreams = require("upstreams")
+
+describe("the retry budget", function()
+  it("agrees with a count over the last ten whole seconds", function()
+    for seed = 1, 20 do
+      local rng = random.newRandom(seed)
+      local budget = retry_budget.newRetryBudget(0.2, 3)
+      local asked, made, now = {}, {}, 1000
+      local function count(times)
+        local sum = 0
+        for _, at in ipairs(times) do
+          sum = sum + (math.floor(at / 1000) > math.floor(now / 1000) - retry_budget.WINDOW_S and 1 or 0)
+        end
+        return sum
+      end
+      for _ = 1, 600 do
+        now = now + random.drawBelow(rng, random.draw(rng) < 0.02 and 20000 or 100)
+        if random.draw(rng) < 0.5 then
+          retry_budget.depositRequest(budget, now)
+          asked[#asked + 1] = now
+        else
+          local expected = count(made) + 1 <= count(asked) * 0.2 + 30 + 1e-9
+          assert.equal(expected, retry_budget.withdrawRetry(budget, now))
+          if expected then
+            made[#made + 1] = now
+          end
+        end
+      end
+    end
+  end)
+
+  it("of nothing allows nothing", function()
+    local budget = retry_budget.newRetryBudget(0, 0)
+    retry_budget.depositRequest(budget, 1000)
+    assert.is_false(retry_budget.withdrawRetry(budget, 1000))
+  end)
+end)
+
+describe("further tries", function()
+  local function retry(up, now_ms)
+    local record = requests.newRequestRecord()
+    assert.is_true(retries.mayTry(up, record, now_ms))
+    requests.addTry(record, up, 0)
+    return record
+  end
+
+  it("beyond the budget are not made, and counted", function()
+    local up = upstreams.new({ nodes = 3, config = { retry_ratio = 0.5, retry_min_per_s = 0 } })
+    local made = 0
+    for _ = 1, 100 do
+      made = made + (retries.mayTry(up, retry(up, 1000), 1000) and 1 or 0)
+    end
+    assert.equal(50, made)
+    assert.equal(50, up.tallies.total.retries)
+    assert.equal(50, up.tallies.total.retries_denied)
+  end)
+
+  it("after the deadline are not made; it begins anew with a redirect", function()
+    local up = upstreams.new({ nodes = 3, config = { retry_deadline_ms = 500 } })
+    local record = retry(up, 1000)
+    assert.is_true(retries.mayTry(up, record, 1499))
+    assert.is_false(retries.mayTry(up, record, 1500))
+    assert.equal(1, up.tallies.total.retries_late)
+    record.earlier_tries = record.tries
+    assert.is_true(retries.mayTry(up, record, 9000))
+  end)
+end)

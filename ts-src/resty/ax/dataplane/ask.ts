@@ -1,0 +1,45 @@
+/** Asking the strategy. One of the user's own that throws or answers nonsense costs nothing but its own say. */
+import { cheapest } from "../core/cost";
+import type { Pool } from "../core/pool";
+import type { Upstream } from "./upstream";
+
+/** Told of what went wrong in a pick that was served all the same. */
+export type FaultReporter = (this: void, kind: "strategy" | "hash_key" | "class_source", message: string) => void;
+
+function isOneOf(candidates: number[], count: number, node: unknown): boolean {
+  for (let k = 0; k < count; k++) if (candidates[k] === node) return true;
+  return false;
+}
+
+function pickCustom(
+  upstream: Upstream,
+  pool: Pool,
+  state: never,
+  candidates: number[],
+  count: number,
+  report: FaultReporter,
+): number {
+  const [ok, answer] = pcall(upstream.strategy.pick, state, pool, candidates, count, upstream.request);
+  if (ok && isOneOf(candidates, count, answer)) return answer;
+  report(
+    "strategy",
+    ok
+      ? `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}" returned ` +
+          `${tostring(answer)}, which is not one of the ${count} candidates`
+      : `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}": ${tostring(answer)}`,
+  );
+  return cheapest(upstream.pool, candidates, count, 0, upstream.request.now_ms);
+}
+
+/** @returns the strategy's choice among the first `count` of `candidates`, at least one */
+export function ask(
+  upstream: Upstream,
+  pool: Pool,
+  state: never,
+  candidates: number[],
+  count: number,
+  report: FaultReporter,
+): number {
+  if (upstream.strategy_is_custom) return pickCustom(upstream, pool, state, candidates, count, report);
+  return upstream.strategy.pick(state, pool, candidates, count, upstream.request);
+}

@@ -1,0 +1,26 @@
+/** From an upstream's configuration to the limits that are kept. */
+import type { Store } from "../core/store";
+import { newSlots } from "./slots";
+import type { Upstream } from "./upstream";
+
+/**
+ * Begins to keep the upstream's limits, exactly over all workers of the store.
+ *
+ * @param holder this worker's number (core/slots.ts); 0 = none yet
+ */
+export function attachSlots(upstream: Upstream, store: Store, holder: number): void {
+  const config = upstream.config;
+  const limit: number[] = [];
+  const overflow_ratio: number[] = [];
+  for (let node = 0; node < upstream.pool.n; node++) {
+    const own = config.nodes[node].max_conns;
+    limit[node] = own > 0 ? own : config.max_concurrency_per_node;
+    overflow_ratio[node] = own > 0 ? 0 : config.max_overflow_ratio;
+  }
+  upstream.slots = newSlots(store, holder, config.name, upstream.pool.ids, {
+    limit,
+    overflow_ratio,
+    whole: config.max_concurrency ?? 0,
+    cool_down_ms: config.overload_cool_down_s * 1000,
+  });
+}

@@ -1,0 +1,224 @@
+/**
+ * The concurrency limits of one upstream, as this worker sees them: one slot for each request in flight at a
+ * node, and one for each in the upstream where that is limited. Exact over all workers (core/slots.ts): a
+ * request that has its slots is within the limits, whatever the other workers do.
+ *
+ * The worker leases slots in blocks (leases.ts) and takes them for requests from its own lease, so that far
+ * from a limit a request costs no access to the shared store. Written by the access, balancer and log phases
+ * and the flush; lost with the worker, whose leases the collector then gives back.
+ */
+import { hardLimit, heldKey, totalKey } from "../core/slots";
+import type { Store } from "../core/store";
+import { giveIdle, lease } from "./leases";
+
+/** How much of a limit may be used. */
+export const enum Allow {
+  /** The limit itself; overloaded nodes are left out. */
+  Limit = 0,
+  /** The overflow too, and overloaded nodes. */
+  Overflow = 1,
+}
+
+/** A refusal is taken as still true for so long: the nginx clock's tick and one more. */
+const REFUSED_FOR_MS = 2;
+
+/** Arrays by node number; position n is the upstream as a whole. A limit of 0 = none. */
+export interface Slots {
+  store: Store;
+  /** This worker's number (claimHolder); 0 = none yet: nothing can be leased, and nothing is refused. */
+  holder: number;
+  upstream: string;
+  n: number;
+  ids: string[];
+  /** The limit, and with overflow. */
+  limit: number[];
+  hard: number[];
+  total_key: string[];
+  held_key: string[];
+  /** Taken by requests of this worker; leased by it. `used` is over `held` only where nothing could be leased. */
+  used: number[];
+  held: number[];
+  /** Moves with every change of `held`. */
+  version: number[];
+  /** Slots leased by all workers, as read last. */
+  seen: number[];
+  /** A slot was freed since the last flush; the flush that saw that last, monotonic ms. */
+  touched: boolean[];
+  idle_since_ms: number[];
+  /** Refused under Allow.Limit, under Allow.Overflow, at the time given; -1 = not. */
+  refused_ms: number[];
+  refused_hard_ms: number[];
+  /** Overloaded: to be left out until then, monotonic ms; 0 = not. */
+  cooling_until_ms: number[];
+  /** Nodes that were refused or are cooling: the picks look only when there are some. */
+  closed_count: number;
+  is_closed: boolean[];
+  /** What the pick under way may use. */
+  allow: Allow;
+  cool_down_ms: number;
+  /** Requests let through because nothing could be leased (no room in the store). */
+  unleased_total: number;
+  /** Switched off: requests whose end goes unseen would fill every limit. */
+  off: boolean;
+  /** Idle slots go back at once: the worker is shutting down and has no flush any more. */
+  eager: boolean;
+}
+
+export interface SlotLimits {
+  /** By node: the limit, 0 = none; and how far it may be exceeded, 0..1. */
+  limit: number[];
+  overflow_ratio: number[];
+  /** Of the upstream as a whole; 0 = none. */
+  whole: number;
+  /** How long an overloaded node is left out, ms. */
+  cool_down_ms: number;
+}
+
+function addEntry(slots: Slots, id: string, limit: number, hard: number): void {
+  const at = slots.limit.length;
+  slots.limit[at] = limit;
+  slots.hard[at] = hard;
+  slots.total_key[at] = totalKey(slots.upstream, id);
+  slots.held_key[at] = heldKey(slots.upstream, id, slots.holder);
+  slots.used[at] = 0;
+  slots.held[at] = 0;
+  slots.version[at] = 0;
+  slots.seen[at] = 0;
+  slots.touched[at] = false;
+  slots.idle_since_ms[at] = 0;
+  slots.refused_ms[at] = -1;
+  slots.refused_hard_ms[at] = -1;
+  slots.cooling_until_ms[at] = 0;
+  slots.is_closed[at] = false;
+}
+
+/**
+ * @param upstream its name
+ * @param ids the nodes' identities
+ * @param holder this worker's number; the keys it left when another process had the number are removed
+ */
+export function newSlots(store: Store, holder: number, upstream: string, ids: string[], limits: SlotLimits): Slots {
+  const n = ids.length;
+  const slots: Slots = {
+    store,
+    holder,
+    upstream,
+    n,
+    ids,
+    limit: [],
+    hard: [],
+    total_key: [],
+    held_key: [],
+    used: [],
+    held: [],
+    version: [],
+    seen: [],
+    touched: [],
+    idle_since_ms: [],
+    refused_ms: [],
+    refused_hard_ms: [],
+    cooling_until_ms: [],
+    closed_count: 0,
+    is_closed: [],
+    allow: Allow.Limit,
+    cool_down_ms: limits.cool_down_ms,
+    unleased_total: 0,
+    off: false,
+    eager: false,
+  };
+  for (let node = 0; node < n; node++) {
+    addEntry(slots, ids[node], limits.limit[node], hardLimit(limits.limit[node], limits.overflow_ratio[node]));
+  }
+  addEntry(slots, "", limits.whole, limits.whole);
+  for (let at = 0; at <= n; at++) store.remove(slots.held_key[at]);
+  return slots;
+}
+
+/** This worker has got its number only now: the store was full before. */
+export function setHolder(slots: Slots, holder: number): void {
+  slots.holder = holder;
+  for (let at = 0; at <= slots.n; at++) {
+    slots.held_key[at] = heldKey(slots.upstream, at < slots.n ? slots.ids[at] : "", holder);
+    slots.store.remove(slots.held_key[at]);
+  }
+}
+
+function close(slots: Slots, at: number, now_ms: number): void {
+  slots.refused_ms[at] = now_ms;
+  if (slots.allow === Allow.Overflow || slots.hard[at] === slots.limit[at]) {
+    slots.refused_hard_ms[at] = now_ms;
+    // Only nodes that may exceed their limit are known to be overloaded when they reach the end of it.
+    if (slots.hard[at] > slots.limit[at]) slots.cooling_until_ms[at] = now_ms + slots.cool_down_ms;
+  }
+  if (slots.is_closed[at]) return;
+  slots.is_closed[at] = true;
+  slots.closed_count++;
+}
+
+/** Takes the marks off that are no longer true. */
+function reopen(slots: Slots, at: number, now_ms: number): void {
+  if (now_ms - slots.refused_ms[at] < REFUSED_FOR_MS || now_ms < slots.cooling_until_ms[at]) return;
+  slots.refused_ms[at] = -1;
+  slots.refused_hard_ms[at] = -1;
+  slots.cooling_until_ms[at] = 0;
+  slots.is_closed[at] = false;
+  slots.closed_count--;
+}
+
+/** Looks which nodes are open again. Before the slow kind of pick: call it when `closed_count` is not 0. */
+export function reopenAll(slots: Slots, now_ms: number): void {
+  for (let node = 0; node < slots.n; node++) if (slots.is_closed[node]) reopen(slots, node, now_ms);
+}
+
+function wasRefused(at_ms: number, now_ms: number): boolean {
+  return at_ms >= 0 && now_ms - at_ms < REFUSED_FOR_MS;
+}
+
+/** Whether the pick under way must leave the node out: it was refused just now, or it is overloaded and cools down. */
+export function isClosed(slots: Slots, node: number, now_ms: number): boolean {
+  if (!slots.is_closed[node]) return false;
+  if (slots.allow === Allow.Overflow) return wasRefused(slots.refused_hard_ms[node], now_ms);
+  return now_ms < slots.cooling_until_ms[node] || wasRefused(slots.refused_ms[node], now_ms);
+}
+
+/**
+ * Takes a slot for a request.
+ *
+ * @param at node number, or n for the upstream as a whole
+ * @returns false when the limit is reached (as `allow` has it); `isClosed` is true of it then
+ */
+export function takeSlot(slots: Slots, at: number, now_ms: number): boolean {
+  if (slots.used[at] >= slots.held[at] && slots.limit[at] > 0 && !leaseFor(slots, at, now_ms)) return false;
+  slots.used[at]++;
+  return true;
+}
+
+/** The slow half of `takeSlot`: the worker's own lease is used up. */
+function leaseFor(slots: Slots, at: number, now_ms: number): boolean {
+  if (slots.off || slots.holder === 0) {
+    slots.unleased_total++;
+    return true;
+  }
+  // Refused a moment ago: the store need not be asked again.
+  if (at === slots.n && wasRefused(slots.refused_ms[at], now_ms)) return false;
+  const cap = slots.allow === Allow.Overflow ? slots.hard[at] : slots.limit[at];
+  if (lease(slots, at, cap)) return true;
+  if (at < slots.n) close(slots, at, now_ms);
+  else slots.refused_ms[at] = now_ms;
+  return false;
+}
+
+/**
+ * A request has ended, or its try: its slot is free. Near the limit it goes back at once, for the other workers.
+ *
+ * @param at node number, or n
+ */
+export function freeSlot(slots: Slots, at: number): void {
+  slots.used[at]--;
+  if (slots.limit[at] === 0) return;
+  slots.refused_ms[at] = -1;
+  slots.refused_hard_ms[at] = -1;
+  if (slots.used[at] >= slots.held[at]) return;
+  slots.touched[at] = true;
+  giveIdle(slots, at);
+}

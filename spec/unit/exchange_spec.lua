@@ -133,6 +133,32 @@ describe("the exchange between workers", function()
     assert.equal("store_full", faults[1].code)
   end)
 
+  it("takes over every measurement that a snapshot has", function()
+    local store = fake_store()
+    local up = busy(0)
+    local node = {
+      state = "online",
+      weight = 0.5,
+      static_weight = 2,
+      success = 0.9,
+      latency_ms = 7,
+      samples = 33,
+      judged_p99_ms = 81,
+    }
+    store.set("snapshot:backend", cjson.encode({ generation = 1, at_ms = 1, nodes = { n1 = node } }))
+    exchange.readSnapshots(worker(store, 1), { up }, 50000)
+    local pool = up.pool
+    assert.same({ 0.5, 2, 1, 0.9, 7, 33, 81 }, {
+      pool.weight[1],
+      pool.static_weight[1],
+      pool.prior[1],
+      pool.success[1],
+      pool.latency_ms[1],
+      pool.samples[1],
+      pool.p99_ms[1],
+    })
+  end)
+
   it("lets failures seen here stand until an answer, or until the node comes back", function()
     local store = fake_store()
     local a = worker(store, 1)

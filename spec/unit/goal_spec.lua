@@ -104,6 +104,22 @@ describe("scores", function()
     end
   end)
 
+  it("are 0..1 for a node with data among many without, whichever nodes the sample looks at", function()
+    for name in pairs(scoring.NORMALISERS) do
+      local scorer = scoring.newScorer({ { name = "latency", weight = 1, normaliser = name } })
+      -- A gateway that has just started: one node of a thousand has answered.
+      for answered = 1, 8 do
+        local up = new("latency", 1000)
+        up.pool.samples[answered] = 3
+        local scores = {}
+        score(scorer, up.pool, up.pool.candidates, scores)
+        for k = 1, 1000 do
+          assert.is_true(scores[k] >= 0 and scores[k] <= 1, ("%s, node %d: %s"):format(name, k, scores[k]))
+        end
+      end
+    end
+  end)
+
   it("compare with the P95 of the last seconds, not of one moment", function()
     local scorer = scoring.newScorer({ { name = "latency", weight = 1, normaliser = "p95" } })
     local scores = {}
@@ -231,6 +247,33 @@ describe("goal", function()
     for _, share in pairs(shares(up, 9000)) do
       assert.is_true(math.abs(share - 1 / 3) < 0.03)
     end
+  end)
+
+  it("draws from lists too: with max_conns, on a retry, equal nodes and better ones get their shares", function()
+    local limit = { max_conns = 100 }
+    local up = new("latency", { { "a", limit }, { "b", limit }, { "c", limit } })
+    for _, share in pairs(shares(up, 9000)) do
+      assert.is_true(math.abs(share - 1 / 3) < 0.03)
+    end
+    know(up, "latency_ms", { 50, 5, 50 })
+    local found = shares(up, 9000)
+    assert.is_true(found[1] > 0.5 and found[1] < 0.95)
+    assert.is_true(found[0] > 0.02 and found[2] > 0.02)
+    local first = requests.newRequestRecord()
+    requests.addTry(first, up, 1)
+    local seen = {}
+    for _ = 1, 100 do
+      seen[one_pick(up, first)] = true
+    end
+    assert.same({ [0] = true, [2] = true }, seen)
+  end)
+
+  it("draws from a list of nodes of weight 0, too, when there is nothing else", function()
+    local zero = { weight = 0, max_conns = 9 }
+    local up = new("cost", { { "a", zero }, { "b", zero }, { "c", { max_conns = 1, cost = 0 } } })
+    up.pool.in_flight[3] = 1
+    local found = shares(up, 3000)
+    assert.is_true(math.abs(found[0] - 0.5) < 0.05 and found[2] == 0)
   end)
 
   it("takes signals of the user's own, and their direction", function()

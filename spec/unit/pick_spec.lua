@@ -96,6 +96,22 @@ describe("retries", function()
     assert.equal(0, order[5])
   end)
 
+  it("spread over the backups, though each request makes two picks", function()
+    local up = upstreams.new({
+      strategy = "random",
+      nodes = { { "a" }, { "b", { backup = true } }, { "c", { backup = true } } },
+    })
+    local counts = { [1] = 0, [2] = 0 }
+    for _ = 1, 100 do
+      local record = requests.newRequestRecord()
+      requests.addTry(record, up, picked(up, record))
+      local node = picked(up, record)
+      up.picks_total = up.picks_total + 2
+      counts[node] = counts[node] + 1
+    end
+    assert.same({ [1] = 50, [2] = 50 }, counts)
+  end)
+
   it("remember a bounded number of tries", function()
     local up = upstreams.new({ strategy = "adaptive", nodes = 2 })
     local record = requests.newRequestRecord()

@@ -149,6 +149,8 @@ type Normaliser = (this: void, stats: Stats, value: number) => number;
 export const NORMALISERS: Record<string, Normaliser> = {
   // Rank among the nodes, equal ones in the middle of their ranks: one node at 5000 ms flattens nobody.
   percentile: (stats, value) => {
+    // A node with data, and none in the sample.
+    if (stats.size === 0) return MIDDLE;
     const under = countUnder(stats, value * (1 - TIE), false);
     const up_to = countUnder(stats, value * (1 + TIE), true);
     return (under + (up_to - under) / 2) / stats.size;

@@ -6,6 +6,12 @@ import type { Upstream } from "./upstream";
 /** Told of what went wrong in a pick that was served all the same. */
 export type FaultReporter = (this: void, kind: "strategy" | "hash_key" | "class_source", message: string) => void;
 
+/** The cheapest; equal ones take turns, at every call, not at every pick: a request may make two, one of them here. */
+export function cheapestInTurn(upstream: Upstream, candidates: number[], count: number): number {
+  upstream.turn++;
+  return cheapest(upstream.pool, candidates, count, upstream.turn % count, upstream.request.now_ms);
+}
+
 function isOneOf(candidates: number[], count: number, node: unknown): boolean {
   for (let k = 0; k < count; k++) if (candidates[k] === node) return true;
   return false;
@@ -28,7 +34,7 @@ function pickCustom(
           `${tostring(answer)}, which is not one of the ${count} candidates`
       : `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}": ${tostring(answer)}`,
   );
-  return cheapest(upstream.pool, candidates, count, 0, upstream.request.now_ms);
+  return cheapestInTurn(upstream, candidates, count);
 }
 
 /** @returns the strategy's choice among the first `count` of `candidates`, at least one */

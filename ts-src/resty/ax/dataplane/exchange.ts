@@ -189,7 +189,15 @@ function snapshotNode(value: unknown): SnapshotNode | undefined {
   if (state === undefined || weight === undefined || static_weight === undefined || success === undefined) {
     return undefined;
   }
-  return { state, weight, static_weight, success, latency_ms: asNumber(given?.["latency_ms"]) };
+  return {
+    state,
+    weight,
+    static_weight,
+    success,
+    latency_ms: asNumber(given?.["latency_ms"]),
+    samples: asNumber(given?.["samples"]),
+    judged_p99_ms: asNumber(given?.["judged_p99_ms"]),
+  };
 }
 
 /** Nodes that are unreadable are left out: they keep what is known of them. */

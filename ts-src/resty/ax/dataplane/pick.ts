@@ -3,13 +3,12 @@
  * among the tier in use. Retry: nodes the request already used are taken out first. A strategy of the
  * user's own that throws or answers nonsense costs nothing but its own say.
  */
-import { cheapest } from "../core/cost";
 import { avoids, type Loads, type Role } from "../core/classes";
 import { HASH_RANGE, hashNumber } from "../core/hash";
 import { leastLoaded } from "../core/load";
 import type { Pool } from "../core/pool";
 import { draw } from "../core/random";
-import { ask, type FaultReporter } from "./ask";
+import { ask, cheapestInTurn, type FaultReporter } from "./ask";
 import { freeSlots } from "./in_flight";
 import type { Placement } from "./placement";
 import { requestHash } from "./request_key";
@@ -158,13 +157,12 @@ function withRoom(upstream: Upstream): number {
 
 /** No candidate is left for the request; -1 when no other node is, either. */
 function pickBeyond(upstream: Upstream, record: RequestRecord): number {
-  const pool = upstream.pool;
   const scratch = upstream.scratch;
   // Any untried node before a tried one: usable ones of the other tier, then, on a retry, those that are out.
   let count = widen(upstream, record, true);
   if (count === 0 && record.tries > record.settled_tries) count = widen(upstream, record, false);
   if (count === 0) count = withRoom(upstream);
-  return count === 0 ? -1 : cheapest(pool, scratch, count, 0, upstream.request.now_ms);
+  return count === 0 ? -1 : cheapestInTurn(upstream, scratch, count);
 }
 
 /** One pick, within what the limits are known to allow; -1 when nothing is left. */

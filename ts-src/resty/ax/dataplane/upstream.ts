@@ -74,6 +74,8 @@ export interface Upstream {
   /** Requests whose log phase did not run, as seen when another one came to the same address. */
   logs_missed: number;
   picks_total: number;
+  /** Whose turn it is among equals in picks that no strategy makes. Written by them; begins elsewhere in each worker. */
+  turn: number;
 }
 
 function setUpNodes(upstream: Upstream): void {
@@ -128,6 +130,7 @@ export function newUpstream(
     log_seen: false,
     logs_missed: 0,
     picks_total: 0,
+    turn: Math.floor(Math.abs(seed)),
   };
   setUpNodes(upstream);
   rebuildCandidates(upstream);

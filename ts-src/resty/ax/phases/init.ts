@@ -18,7 +18,7 @@ function optionsByStrategy(): Record<string, AnyStrategy["options"]> {
   return options;
 }
 
-/** A module must be a table with a function `pick`; `create`, `name` and `options` may be left out. */
+/** A module must be a table with a function `pick`; `create` and `prepare` may be left out. */
 function loadStrategy(module: string): LuaMultiReturn<[AnyStrategy | undefined, string | undefined]> {
   const [loaded, err] = loadModule(module);
   if (err !== undefined) return $multi(undefined, err);
@@ -29,7 +29,8 @@ function loadStrategy(module: string): LuaMultiReturn<[AnyStrategy | undefined, 
   const strategy = given as Partial<AnyStrategy> & Pick<AnyStrategy, "pick">;
   const create = strategy.create ?? ((): never => undefined as never);
   const uses_key = strategy.uses_key === true;
-  return $multi({ name: module, options: {}, uses_key, create, pick: strategy.pick }, undefined);
+  const { prepare, pick } = strategy;
+  return $multi({ name: module, options: {}, uses_key, create, prepare, pick }, undefined);
 }
 
 function loadCustom(config: AxConfig, problems: Problems): Record<string, AnyStrategy | undefined> {

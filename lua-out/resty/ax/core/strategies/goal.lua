@@ -19,6 +19,8 @@ local keyPath = ____problems.keyPath
 local report = ____problems.report
 local ____goals = require("resty.ax.core.goals")
 local GOALS = ____goals.GOALS
+local ____random = require("resty.ax.core.random")
+local draw = ____random.draw
 local ____node_table = require("resty.ax.core.node_table")
 local closeNodeTable = ____node_table.closeNodeTable
 local drawNode = ____node_table.drawNode
@@ -39,12 +41,16 @@ local UNSCORED = 0.5
 local GROUPS_MAX = 8
 --- Stands in for a share of 0.
 local MIN_SHARE = 1e-9
---- Requests in flight per share, failures counted as in core/cost.ts: live.
-local function liveLoad(state, pool, node)
+--- Share, failures counted as in core/cost.ts: live.
+local function liveShare(state, pool, node)
     local success = pool.success[node + 1]
     local share = state.share[node + 1] * success * success * success
+    return share > MIN_SHARE and share or MIN_SHARE
+end
+--- Requests in flight per live share.
+local function liveLoad(state, pool, node)
     local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + pool.others_in_flight[node + 1] + 1
-    return in_flight / (share > MIN_SHARE and share or MIN_SHARE)
+    return in_flight / liveShare(state, pool, node)
 end
 local function isOver(state, pool, node)
     return pool.in_flight[node + 1] + pool.others_in_flight[node + 1] >= state.ceiling * pool.capacity[node + 1]
@@ -164,7 +170,79 @@ local function drawTwo(state, pool)
     end
     return liveLoad(state, pool, second) < liveLoad(state, pool, first) and second or first
 end
---- The slow way, and the one for lists: cheapest group under the ceiling, then least live load; else least live load.
+--- What a node of a list is drawn by: 0 unless it is of the group, and under the ceiling.
+local function drawnBy(state, pool, node, group)
+    return state.group_of[node + 1] == group and not isOver(state, pool, node) and liveShare(state, pool, node) or 0
+end
+---
+-- @param total what the nodes of the group are drawn by, in all
+local function drawListed(state, pool, candidates, count, group, total)
+    local left = draw(state.random) * total
+    local node = -1
+    do
+        local k = 0
+        while k < count do
+            local by = drawnBy(state, pool, candidates[k + 1], group)
+            if by > 0 then
+                node = candidates[k + 1]
+                left = left - by
+                if left < 0 then
+                    return node
+                end
+            end
+            k = k + 1
+        end
+    end
+    return node
+end
+--- The least cost group of a list that has a node under the ceiling; GROUPS_MAX = none.
+local function groupUnder(state, pool, candidates, count)
+    local least = GROUPS_MAX
+    do
+        local k = 0
+        while k < count do
+            local group = state.group_of[candidates[k + 1] + 1]
+            if group < least and not isOver(state, pool, candidates[k + 1]) then
+                least = group
+            end
+            k = k + 1
+        end
+    end
+    return least
+end
+--- As `drawTwo`, from a list used once: there is no table of it.
+local function drawTwoListed(state, pool, candidates, count)
+    local group = groupUnder(state, pool, candidates, count)
+    if group == GROUPS_MAX then
+        return -1
+    end
+    local total = 0
+    do
+        local k = 0
+        while k < count do
+            total = total + drawnBy(state, pool, candidates[k + 1], group)
+            k = k + 1
+        end
+    end
+    local first = drawListed(
+        state,
+        pool,
+        candidates,
+        count,
+        group,
+        total
+    )
+    local second = drawListed(
+        state,
+        pool,
+        candidates,
+        count,
+        group,
+        total
+    )
+    return liveLoad(state, pool, second) < liveLoad(state, pool, first) and second or first
+end
+--- The slow way: cheapest group under the ceiling, then least live load; else least live load.
 local function scan(state, pool, candidates, count)
     local node = candidates[1]
     local least_group = math.huge
@@ -275,10 +353,8 @@ ____exports.goal = {
     end,
     prepare = prepare,
     pick = function(state, pool, candidates, count)
-        if candidates ~= pool.candidates then
-            return scan(state, pool, candidates, count)
-        end
-        local node = drawTwo(state, pool)
+        local is_list = candidates ~= pool.candidates
+        local node = is_list and drawTwoListed(state, pool, candidates, count) or drawTwo(state, pool)
         return node >= 0 and node or scan(state, pool, candidates, count)
     end
 }

@@ -2,7 +2,7 @@ import { sortedKeys } from "../config/show";
 import { keyPath, type Problems, report } from "../config/problems";
 import { GOALS } from "../goals";
 import type { Pool } from "../pool";
-import type { Random } from "../random";
+import { draw, type Random } from "../random";
 import { closeNodeTable, drawNode, newNodeTable, type NodeTable } from "../node_table";
 import { measureSignals, newScorer, NORMALISERS, type Scorer, scoreNodes, type SignalPart, SIGNALS } from "../scoring";
 import type { Strategy } from "../strategy";
@@ -38,12 +38,17 @@ const GROUPS_MAX = 8;
 /** Stands in for a share of 0. */
 const MIN_SHARE = 1e-9;
 
-/** Requests in flight per share, failures counted as in core/cost.ts: live. */
-function liveLoad(state: State, pool: Pool, node: number): number {
+/** Share, failures counted as in core/cost.ts: live. */
+function liveShare(state: State, pool: Pool, node: number): number {
   const success = pool.success[node];
   const share = state.share[node] * success * success * success;
+  return share > MIN_SHARE ? share : MIN_SHARE;
+}
+
+/** Requests in flight per live share. */
+function liveLoad(state: State, pool: Pool, node: number): number {
   const in_flight = pool.in_flight[node] - pool.long_in_flight[node] + pool.others_in_flight[node] + 1;
-  return in_flight / (share > MIN_SHARE ? share : MIN_SHARE);
+  return in_flight / liveShare(state, pool, node);
 }
 
 function isOver(state: State, pool: Pool, node: number): boolean {
@@ -120,7 +125,55 @@ function drawTwo(state: State, pool: Pool): number {
   return liveLoad(state, pool, second) < liveLoad(state, pool, first) ? second : first;
 }
 
-/** The slow way, and the one for lists: cheapest group under the ceiling, then least live load; else least live load. */
+/** What a node of a list is drawn by: 0 unless it is of the group, and under the ceiling. */
+function drawnBy(state: State, pool: Pool, node: number, group: number): number {
+  return state.group_of[node] === group && !isOver(state, pool, node) ? liveShare(state, pool, node) : 0;
+}
+
+/** @param total what the nodes of the group are drawn by, in all */
+function drawListed(
+  state: State,
+  pool: Pool,
+  candidates: number[],
+  count: number,
+  group: number,
+  total: number,
+): number {
+  let left = draw(state.random) * total;
+  let node = -1;
+  for (let k = 0; k < count; k++) {
+    const by = drawnBy(state, pool, candidates[k], group);
+    if (by > 0) {
+      node = candidates[k];
+      left -= by;
+      if (left < 0) return node;
+    }
+  }
+  return node;
+}
+
+/** The least cost group of a list that has a node under the ceiling; GROUPS_MAX = none. */
+function groupUnder(state: State, pool: Pool, candidates: number[], count: number): number {
+  let least = GROUPS_MAX;
+  for (let k = 0; k < count; k++) {
+    const group = state.group_of[candidates[k]];
+    if (group < least && !isOver(state, pool, candidates[k])) least = group;
+  }
+  return least;
+}
+
+/** As `drawTwo`, from a list used once: there is no table of it. */
+function drawTwoListed(state: State, pool: Pool, candidates: number[], count: number): number {
+  const group = groupUnder(state, pool, candidates, count);
+  if (group === GROUPS_MAX) return -1;
+  let total = 0;
+  for (let k = 0; k < count; k++) total += drawnBy(state, pool, candidates[k], group);
+  const first = drawListed(state, pool, candidates, count, group, total);
+  const second = drawListed(state, pool, candidates, count, group, total);
+  return liveLoad(state, pool, second) < liveLoad(state, pool, first) ? second : first;
+}
+
+/** The slow way: cheapest group under the ceiling, then least live load; else least live load. */
 function scan(state: State, pool: Pool, candidates: number[], count: number): number {
   let node = candidates[0];
   let least_group = Infinity;
@@ -215,8 +268,8 @@ export const goal: Strategy<State> = {
   },
   prepare,
   pick(state, pool, candidates, count) {
-    if (candidates !== pool.candidates) return scan(state, pool, candidates, count);
-    const node = drawTwo(state, pool);
+    const is_list = candidates !== pool.candidates;
+    const node = is_list ? drawTwoListed(state, pool, candidates, count) : drawTwo(state, pool);
     return node >= 0 ? node : scan(state, pool, candidates, count);
   },
 };

@@ -70,6 +70,58 @@ describe("requests are served all the same, and the status names the fault, with
       expect(status.faults["strategy"].count).toBeGreaterThan(0);
     }));
 
+  it("a strategy module that answers nonsense of every kind", () =>
+    withKit("nonsense", async (kit) => {
+      const module = `
+        local rude = setmetatable({}, { __tostring = function() error("no words") end })
+        local answers = { false, "n1", -1, 1e9, 0 / 0, 0.5, {}, rude }
+        local turn = 0
+        return {
+          pick = function()
+            turn = turn % #answers + 1
+            return answers[turn] or nil
+          end,
+        }`;
+      const backends = await kit.backends(3);
+      const gateway = await kit.gateway({
+        servers: backends,
+        ax: { upstreams: { backend: { strategy_module: "rude_strategy" } } },
+        lua_path: [moduleDir(kit.dir, "rude_strategy", module)],
+      });
+      await expectService(gateway);
+      const status = await waitForStatus(
+        gateway,
+        "the fault",
+        (_, { faults }) => (faults["strategy"]?.count ?? 0) > 100,
+      );
+      expect(status.faults["strategy"].last_message).toContain("which is not one of the 3 candidates");
+      for (const backend of backends) expect((await backend.counters()).requests).toBeGreaterThan(10);
+    }));
+
+  it("a strategy module whose prepare throws, once it has worked", () =>
+    withKit("prepare-throws", async (kit) => {
+      const module = `return {
+        create = function() return { times = 0 } end,
+        prepare = function(state)
+          state.times = state.times + 1
+          if state.times > 1 then error("no more tables") end
+        end,
+        pick = function(state, _, candidates)
+          return state.times > 0 and candidates[1] or nil
+        end,
+      }`;
+      const gateway = await kit.gateway({
+        servers: await kit.backends(2),
+        ax: { upstreams: { backend: { strategy_module: "broken_prepare" } } },
+        lua_path: [moduleDir(kit.dir, "broken_prepare", module)],
+      });
+      await expectService(gateway);
+      const status = await waitForStatus(gateway, "the fault", (_, { faults }) => faults["strategy"] !== undefined);
+      // Picks find what the first call has made: theirs is no fault.
+      expect(status.faults["strategy"].last_message).toContain("prepare: ");
+      expect(status.faults["strategy"].last_message).toContain("no more tables");
+    }));
+
   it("a bug in the balancer phase itself: nginx's own round robin serves", () =>
     withKit("bug", async (kit) => {
       const backends = await kit.backends(3);
@@ -219,6 +271,25 @@ describe("bad configuration", () => {
       expect(text).toMatch(/flush_interval_ms.*20/);
     });
   });
+
+  it.each([
+    ["a strategy", { strategy: "adaptve" }, /backend\.strategy: "adaptve".*did you mean "adaptive"/],
+    ["a hash key", { strategy: "affinity", hash_key: "headr:X-User" }, /backend\.hash_key.*headr:X-User/],
+    ["a preset", { strategy: "goal", strategy_options: { goal: "latncy" } }, /goal: "latncy".*did you mean "latency"/],
+    ["an option", { strategy_options: { scan_limits: 5 } }, /scan_limits.*did you mean "scan_limit"/],
+    ["a module", { strategy_module: "not_there" }, /strategy_module: cannot load "not_there"/],
+  ])("names %s that is not known", (_, options, message) =>
+    withKit("unknown-name", async (kit) => {
+      const { startupError } = await import("../../ts-src/node/testkit");
+      const backend = await kit.backend();
+      const text = await startupError({
+        servers: [backend],
+        parent_dir: kit.dir,
+        ax: { upstreams: { backend: options } },
+      });
+      expect(text).toMatch(message);
+    }),
+  );
 
   it("on a reload keeps the old workers serving", () =>
     withKit("bad-reload", async (kit) => {

@@ -109,6 +109,9 @@ end
 --- Every normaliser by the name used in the configuration.
 ____exports.NORMALISERS = {
     percentile = function(stats, value)
+        if stats.size == 0 then
+            return MIDDLE
+        end
         local under = countUnder(stats, value * (1 - TIE), false)
         local up_to = countUnder(stats, value * (1 + TIE), true)
         return (under + (up_to - under) / 2) / stats.size

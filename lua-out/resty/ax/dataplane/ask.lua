@@ -1,6 +1,17 @@
 local ____exports = {}
 local ____cost = require("resty.ax.core.cost")
 local cheapest = ____cost.cheapest
+--- The cheapest; equal ones take turns, at every call, not at every pick: a request may make two, one of them here.
+function ____exports.cheapestInTurn(upstream, candidates, count)
+    upstream.turn = upstream.turn + 1
+    return cheapest(
+        upstream.pool,
+        candidates,
+        count,
+        upstream.turn % count,
+        upstream.request.now_ms
+    )
+end
 local function isOneOf(candidates, count, node)
     do
         local k = 0
@@ -29,13 +40,7 @@ local function pickCustom(upstream, pool, state, candidates, count, report)
         "strategy",
         ok and (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\" returned ") .. ((tostring(answer) .. ", which is not one of the ") .. tostring(count)) .. " candidates" or (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\": ") .. tostring(answer)
     )
-    return cheapest(
-        upstream.pool,
-        candidates,
-        count,
-        0,
-        upstream.request.now_ms
-    )
+    return ____exports.cheapestInTurn(upstream, candidates, count)
 end
 ---
 -- @returns the strategy's choice among the first `count` of `candidates`, at least one

@@ -239,7 +239,9 @@ local function snapshotNode(value)
         weight = weight,
         static_weight = static_weight,
         success = success,
-        latency_ms = asNumber(given and given.latency_ms)
+        latency_ms = asNumber(given and given.latency_ms),
+        samples = asNumber(given and given.samples),
+        judged_p99_ms = asNumber(given and given.judged_p99_ms)
     }
 end
 --- Nodes that are unreadable are left out: they keep what is known of them.

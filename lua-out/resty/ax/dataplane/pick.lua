@@ -1,7 +1,5 @@
 local ____exports = {}
 local isOut, widen, withRoom, pickBeyond
-local ____cost = require("resty.ax.core.cost")
-local cheapest = ____cost.cheapest
 local ____classes = require("resty.ax.core.classes")
 local avoids = ____classes.avoids
 local ____hash = require("resty.ax.core.hash")
@@ -13,6 +11,7 @@ local ____random = require("resty.ax.core.random")
 local draw = ____random.draw
 local ____ask = require("resty.ax.dataplane.ask")
 local ask = ____ask.ask
+local cheapestInTurn = ____ask.cheapestInTurn
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local freeSlots = ____in_flight.freeSlots
 local ____request_key = require("resty.ax.dataplane.request_key")
@@ -61,7 +60,6 @@ function withRoom(upstream)
     return count
 end
 function pickBeyond(upstream, record)
-    local pool = upstream.pool
     local scratch = upstream.scratch
     local count = widen(upstream, record, true)
     if count == 0 and record.tries > record.settled_tries then
@@ -70,13 +68,7 @@ function pickBeyond(upstream, record)
     if count == 0 then
         count = withRoom(upstream)
     end
-    return count == 0 and -1 or cheapest(
-        pool,
-        scratch,
-        count,
-        0,
-        upstream.request.now_ms
-    )
+    return count == 0 and -1 or cheapestInTurn(upstream, scratch, count)
 end
 --- What `pickNode` answers when every node has all the requests it may have.
 ____exports.ALL_FULL = -2

@@ -243,7 +243,8 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         snapshot_text = nil,
         log_seen = false,
         logs_missed = 0,
-        picks_total = 0
+        picks_total = 0,
+        turn = math.floor(math.abs(seed))
     }
     setUpNodes(upstream)
     ____exports.rebuildCandidates(upstream)

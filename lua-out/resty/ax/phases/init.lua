@@ -43,7 +43,7 @@ local function optionsByStrategy()
     end
     return options
 end
---- A module must be a table with a function `pick`; `create`, `name` and `options` may be left out.
+--- A module must be a table with a function `pick`; `create` and `prepare` may be left out.
 local function loadStrategy(module)
     local loaded, err = loadModule(module)
     if err ~= nil then
@@ -56,12 +56,15 @@ local function loadStrategy(module)
     local strategy = given
     local create = strategy.create or (function() return nil end)
     local uses_key = strategy.uses_key == true
+    local prepare = strategy.prepare
+    local pick = strategy.pick
     return {
         name = module,
         options = {},
         uses_key = uses_key,
         create = create,
-        pick = strategy.pick
+        prepare = prepare,
+        pick = pick
     }, nil
 end
 local function loadCustom(config, problems)

@@ -175,6 +175,15 @@ describe("the exchange between workers", function()
     assert.equal(0.3, up.pool.success[1])
     publish(3, "ramping", 1)
     assert.equal(1, up.pool.success[1])
+    for generation, state in ipairs({ "ejected", "offline", "maintenance" }) do
+      up.pool.success[1] = 0.3
+      -- The last failure was a moment ago.
+      up.pool.last_sample_ms[1] = 49999
+      publish(2 * generation + 2, state, 1)
+      assert.equal(0.3, up.pool.success[1])
+      publish(2 * generation + 3, "online", 1)
+      assert.equal(1, up.pool.success[1])
+    end
   end)
 
   it("keeps the snapshot it has when the store holds junk, and takes the next good one", function()

@@ -4,6 +4,7 @@ local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
 local in_flight = require("resty.ax.dataplane.in_flight")
 local new_store = require("fake_store")
+local limits = require("resty.ax.dataplane.limits")
 
 local function picked(up, record, report)
   return pick.pickNode(up, record or requests.newRequestRecord(), 1000, report or function() end)
@@ -152,6 +153,15 @@ describe("limits", function()
     local up = limited(3, { max_concurrency_per_node = 10 })
     assert.same({ [0] = 10, [1] = 10, [2] = 10 }, fill(up, 30))
     assert.same({ [0] = 1, [1] = 1, [2] = 1, [pick.ALL_FULL] = 7 }, fill(up, 10))
+  end)
+
+  it("that nobody chose leave a full node out, and refuse nothing", function()
+    local up = limited(2)
+    up.config.max_concurrency_per_node = nil
+    limits.attachSlots(up, new_store(), 1)
+    local counts = fill(up, 1200)
+    assert.equal(nil, counts[pick.ALL_FULL])
+    assert.is_true(counts[0] >= 500 and counts[1] >= 500)
   end)
 
   it("hold for the upstream as a whole", function()

@@ -8,6 +8,8 @@ local transition = ____ejection.transition
 local ____evidence = require("resty.ax.core.evidence")
 local LATENCY_FLOOR_MS = ____evidence.LATENCY_FLOOR_MS
 local weigh = ____evidence.weigh
+local ____model = require("resty.ax.core.model")
+local DEFAULT_CAPACITY = ____model.DEFAULT_CAPACITY
 local ____score = require("resty.ax.core.score")
 local connRatio = ____score.connRatio
 local errorRatio = ____score.errorRatio
@@ -155,7 +157,7 @@ function moveScore(node, upstream, reference_ms, now_ms)
     local ____node_1 = node
     local detail = ____node_1.detail
     local evidence = ____node_1.evidence
-    local capacity = node.config.max_conns > 0 and node.config.max_conns or config.max_concurrency_per_node
+    local capacity = node.config.max_conns > 0 and node.config.max_conns or (config.max_concurrency_per_node or DEFAULT_CAPACITY)
     local seen = targetScore(
         p99Ratio(evidence and evidence.p99_ms, reference_ms, evidence and evidence.p99_confidence or 0),
         errorRatio(evidence and evidence.error_rate or 0, config.error_penalty_from, config.eject_error_rate),

@@ -1,6 +1,10 @@
 local ____exports = {}
+local ____model = require("resty.ax.core.model")
+local DEFAULT_CAPACITY = ____model.DEFAULT_CAPACITY
 local ____slots = require("resty.ax.dataplane.slots")
 local newSlots = ____slots.newSlots
+--- A limit that nobody chose fails no request: a node over it is left out while another one has room, no more.
+local NO_REFUSAL = 1000000
 --- Begins to keep the upstream's limits, exactly over all workers of the store.
 -- 
 -- @param holder this worker's number (core/slots.ts); 0 = none yet
@@ -12,8 +16,9 @@ function ____exports.attachSlots(upstream, store, holder)
         local node = 0
         while node < upstream.pool.n do
             local own = config.nodes[node + 1].max_conns
-            limit[node + 1] = own > 0 and own or config.max_concurrency_per_node
-            overflow_ratio[node + 1] = own > 0 and 0 or config.max_overflow_ratio
+            local chosen = config.max_concurrency_per_node
+            limit[node + 1] = own > 0 and own or (chosen or DEFAULT_CAPACITY)
+            overflow_ratio[node + 1] = own > 0 and 0 or (chosen == nil and NO_REFUSAL or config.max_overflow_ratio)
             node = node + 1
         end
     end

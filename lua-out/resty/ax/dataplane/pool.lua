@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____model = require("resty.ax.core.model")
+local DEFAULT_CAPACITY = ____model.DEFAULT_CAPACITY
 --- What a node without any data is taken to answer in, ms, when no other node has data either.
 ____exports.COLD_LATENCY_MS = 5
 --- A node before anything is known of it.
@@ -21,7 +23,7 @@ local function setNode(pool, node, config)
     pool.last_pick_ms[node + 1] = 0
     pool.last_sample_ms[node + 1] = 0
     pool.max_conns[node + 1] = given.max_conns
-    pool.capacity[node + 1] = given.max_conns > 0 and given.max_conns or config.max_concurrency_per_node
+    pool.capacity[node + 1] = given.max_conns > 0 and given.max_conns or (config.max_concurrency_per_node or DEFAULT_CAPACITY)
     pool.price[node + 1] = given.cost
     pool.candidate_of[node + 1] = -1
 end

@@ -321,7 +321,7 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
         while node < pool.n do
             local given = snapshot.nodes[pool.ids[node + 1]]
             if given ~= nil then
-                local is_back = upstream.state[node + 1] ~= given.state and given.state == "ramping"
+                local is_back = upstream.state[node + 1] ~= given.state and (given.state == "ramping" or isUsableState(given.state) and not isUsableState(upstream.state[node + 1]))
                 if is_back then
                     upstream.counters.streak[node + 1] = 0
                 end
@@ -330,7 +330,7 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
                 pool.static_weight[node + 1] = given.static_weight
                 pool.prior[node + 1] = math.sqrt(given.weight * given.static_weight)
                 pool.p99_ms[node + 1] = given.judged_p99_ms or -1
-                if now_ms - pool.last_sample_ms[node + 1] > OWN_SAMPLE_FRESH_MS then
+                if is_back or now_ms - pool.last_sample_ms[node + 1] > OWN_SAMPLE_FRESH_MS then
                     pool.latency_ms[node + 1] = ____exports.floorLatency(given.latency_ms or median_ms)
                     pool.peak_latency_ms[node + 1] = pool.latency_ms[node + 1]
                     pool.samples[node + 1] = given.samples or 0

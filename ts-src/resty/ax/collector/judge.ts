@@ -1,5 +1,6 @@
 import { inRotation, rampFactor, startRamp, transition } from "../core/ejection";
 import { type Evidence, LATENCY_FLOOR_MS, weigh } from "../core/evidence";
+import { DEFAULT_CAPACITY } from "../core/model";
 import { connRatio, errorRatio, p99Ratio, referenceP99, stepScore, targetScore } from "../core/score";
 import { advanceNode, clearNode, forgetOlder, isEmpty, judged, meanMs } from "../core/windows";
 import { breathe, type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
@@ -118,7 +119,8 @@ function moveScores(collector: Collector, upstream: UpstreamRecord, now_ms: numb
 function moveScore(node: NodeRecord, upstream: UpstreamRecord, reference_ms: number | undefined, now_ms: number): void {
   const config = upstream.config;
   const { detail, evidence } = node;
-  const capacity = node.config.max_conns > 0 ? node.config.max_conns : config.max_concurrency_per_node;
+  const capacity =
+    node.config.max_conns > 0 ? node.config.max_conns : (config.max_concurrency_per_node ?? DEFAULT_CAPACITY);
   const seen = targetScore(
     p99Ratio(evidence?.p99_ms, reference_ms, evidence?.p99_confidence ?? 0),
     errorRatio(evidence?.error_rate ?? 0, config.error_penalty_from, config.eject_error_rate),

@@ -59,7 +59,8 @@ export interface UpstreamConfig {
   ramp_s: number;
   ramp_from: number;
   /** Limits and retry budget: core/config/flow_options.ts. */
-  max_concurrency_per_node: number;
+  /** Absent = DEFAULT_CAPACITY, and no refusal. */
+  max_concurrency_per_node?: number;
   max_overflow_ratio: number;
   overload_cool_down_s: number;
   /** Absent = the upstream as a whole is not limited. */
@@ -107,3 +108,9 @@ export interface AxConfig {
   global_qps_burst?: number;
   upstreams: Record<string, UpstreamConfig>;
 }
+
+/**
+ * Requests in flight that a node is taken to bear where nobody said: far above what a healthy node of usual size has;
+ * reaching it means the node is stuck.
+ */
+export const DEFAULT_CAPACITY = 500;

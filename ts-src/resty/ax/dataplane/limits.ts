@@ -1,7 +1,11 @@
 /** From an upstream's configuration to the limits that are kept. */
+import { DEFAULT_CAPACITY } from "../core/model";
 import type { Store } from "../core/store";
 import { newSlots } from "./slots";
 import type { Upstream } from "./upstream";
+
+/** A limit that nobody chose fails no request: a node over it is left out while another one has room, no more. */
+const NO_REFUSAL = 1e6;
 
 /**
  * Begins to keep the upstream's limits, exactly over all workers of the store.
@@ -14,8 +18,9 @@ export function attachSlots(upstream: Upstream, store: Store, holder: number): v
   const overflow_ratio: number[] = [];
   for (let node = 0; node < upstream.pool.n; node++) {
     const own = config.nodes[node].max_conns;
-    limit[node] = own > 0 ? own : config.max_concurrency_per_node;
-    overflow_ratio[node] = own > 0 ? 0 : config.max_overflow_ratio;
+    const chosen = config.max_concurrency_per_node;
+    limit[node] = own > 0 ? own : (chosen ?? DEFAULT_CAPACITY);
+    overflow_ratio[node] = own > 0 ? 0 : chosen === undefined ? NO_REFUSAL : config.max_overflow_ratio;
   }
   upstream.slots = newSlots(store, holder, config.name, upstream.pool.ids, {
     limit,

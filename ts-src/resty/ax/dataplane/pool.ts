@@ -1,4 +1,4 @@
-import type { NodeConfig, UpstreamConfig } from "../core/model";
+import { DEFAULT_CAPACITY, type NodeConfig, type UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 
 /** What a node without any data is taken to answer in, ms, when no other node has data either. */
@@ -24,7 +24,7 @@ function setNode(pool: Pool, node: number, config: UpstreamConfig): void {
   pool.last_pick_ms[node] = 0;
   pool.last_sample_ms[node] = 0;
   pool.max_conns[node] = given.max_conns;
-  pool.capacity[node] = given.max_conns > 0 ? given.max_conns : config.max_concurrency_per_node;
+  pool.capacity[node] = given.max_conns > 0 ? given.max_conns : (config.max_concurrency_per_node ?? DEFAULT_CAPACITY);
   pool.price[node] = given.cost;
   pool.candidate_of[node] = -1;
 }

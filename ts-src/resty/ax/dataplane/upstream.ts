@@ -283,14 +283,17 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
   for (let node = 0; node < pool.n; node++) {
     const given = snapshot.nodes[pool.ids[node]];
     if (given !== undefined) {
-      const is_back = upstream.state[node] !== given.state && given.state === "ramping";
+      // By a ramp, or at once: forced up by the operator.
+      const is_back =
+        upstream.state[node] !== given.state &&
+        (given.state === "ramping" || (isUsableState(given.state) && !isUsableState(upstream.state[node])));
       if (is_back) upstream.counters.streak[node] = 0;
       upstream.state[node] = upstream.config.nodes[node].down ? "offline" : given.state;
       pool.weight[node] = given.weight;
       pool.static_weight[node] = given.static_weight;
       pool.prior[node] = Math.sqrt(given.weight * given.static_weight);
       pool.p99_ms[node] = given.judged_p99_ms ?? -1;
-      if (now_ms - pool.last_sample_ms[node] > OWN_SAMPLE_FRESH_MS) {
+      if (is_back || now_ms - pool.last_sample_ms[node] > OWN_SAMPLE_FRESH_MS) {
         pool.latency_ms[node] = floorLatency(given.latency_ms ?? median_ms);
         pool.peak_latency_ms[node] = pool.latency_ms[node];
         pool.samples[node] = given.samples ?? 0;

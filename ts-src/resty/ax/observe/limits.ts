@@ -7,7 +7,8 @@ import { asCount } from "../core/values";
 
 /** What bounds an upstream, and what was refused for it; counts are totals. */
 export interface LimitStatus {
-  max_concurrency_per_node: number;
+  /** Absent: nobody set one, see limits.md. */
+  max_concurrency_per_node?: number;
   max_overflow_ratio: number;
   max_concurrency?: number;
   /** Slots leased in the upstream by all workers: its requests in flight, and some idle ones. */

@@ -8,9 +8,7 @@ ____exports.flowFields = {
         integer = true,
         min = 1,
         max = MAX_IN_FLIGHT,
-        default = 500,
-        doc = "Most requests in flight to a node without `max_conns`, over all workers; exact. A node that has so many is left out " .. "([limits.md](limits.md)); past 90 % of it the score falls.",
-        reason = "far above what a healthy node of usual size has in flight: reaching it means the node is stuck"
+        doc = (("Most requests in flight to a node without `max_conns`, over all workers; exact. A node that has so many is left out " .. "([limits.md](limits.md)); past 90 % of it the score falls. Without it a node that has 500 is left ") .. "out while another one has fewer, and no request is refused: a limit that nobody chose must not fail what nginx ") .. "alone would have served."
     },
     max_overflow_ratio = {
         kind = "number",

@@ -269,11 +269,15 @@ describe("goal", function()
   end)
 
   it("draws from a list of nodes of weight 0, too, when there is nothing else", function()
-    local zero = { weight = 0, max_conns = 9 }
-    local up = new("cost", { { "a", zero }, { "b", zero }, { "c", { max_conns = 1, cost = 0 } } })
-    up.pool.in_flight[3] = 1
-    local found = shares(up, 3000)
-    assert.is_true(math.abs(found[0] - 0.5) < 0.05 and found[2] == 0)
+    local up = new("cost", { { "a", { weight = 0 } }, { "b", { weight = 0 } }, { "c", { cost = 0 } } })
+    local record = requests.newRequestRecord()
+    requests.addTry(record, up, 2)
+    local counts = { [0] = 0, [1] = 0 }
+    for _ = 1, 3000 do
+      local node = one_pick(up, record)
+      counts[node] = counts[node] + 1
+    end
+    assert.is_true(math.abs(counts[0] / 3000 - 0.5) < 0.05)
   end)
 
   it("takes signals of the user's own, and their direction", function()

@@ -139,6 +139,16 @@ describe("affinity", function()
       assert.equal(1, most_nodes(of_others))
     end)
 
+    it("notices it after any amount of other traffic: counts fade", function()
+      local up = new(10)
+      local hot = 123456789
+      for k = 1, 64 do
+        run(up, k > 60 and 0.3 or 0, 1000, hot)
+        upstreams.flush(up)
+      end
+      assert.equal(3, different((run(up, 0.3, 2000, hot))))
+    end)
+
     it("leaves a key at 5 % where it is", function()
       local of_hot, of_others = run(new(10), 0.05, 6000, 123456789)
       assert.equal(1, different(of_hot))

@@ -3,6 +3,8 @@ local keyed = require("keyed")
 local new_store = require("fake_store")
 local slots = require("resty.ax.dataplane.slots")
 local random = require("resty.ax.core.random")
+local ring = require("resty.ax.core.ring")
+local upstream = require("resty.ax.dataplane.upstream")
 local upstreams = require("upstreams")
 
 local function new(nodes, options, seed, strategy)
@@ -169,10 +171,29 @@ describe("consistent_hash", function()
       end
       for k = 1, 300 do
         -- Half of all requests have the same key.
-        local node = keyed.node_of(up, keyed.owner(up, k % 2 == 0 and 77 or random.drawBelow(rng, 4294967296), k))
+        -- Several in one millisecond: the sum is of now all the same.
+        local key = k % 2 == 0 and 77 or random.drawBelow(rng, 4294967296)
+        local node = keyed.node_of(up, keyed.owner(up, key, math.floor(k / 20)))
         up.pool.in_flight[node] = up.pool.in_flight[node] + 1
         assert.is_true(up.pool.in_flight[node] <= math.ceil(1.25 * k * up.pool.static_weight[node] / units))
       end
+    end
+  end)
+
+  it("goes past any number of nodes that are out to the first usable one clockwise", function()
+    local up = new(200)
+    for node = 0, 199 do
+      if node % 25 ~= 0 then
+        upstream.hold(up, node, 1e9)
+      end
+    end
+    local whole = up.strategy_state.members.ring
+    for _, key in ipairs(keyed.keys(500, 5)) do
+      local start, k = ring.seek(whole, key), 0
+      while up.held_until_ms[ring.nodeAt(whole, start, k) + 1] > 0 do
+        k = k + 1
+      end
+      assert.equal(up.pool.ids[ring.nodeAt(whole, start, k) + 1], keyed.owner(up, key))
     end
   end)
 

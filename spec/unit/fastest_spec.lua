@@ -55,6 +55,13 @@ describe("fastest", function()
     assert.is_true(shares(up, 5000, 2000)[2] > 0.9)
   end)
 
+  it("follows the weights of nodes that are equally fast", function()
+    local up = new({ 10, 10 })
+    up.pool.static_weight[2] = 3
+    upstreams.flush(up, 1000)
+    near(0.75, shares(up, 20000)[1], 0.015)
+  end)
+
   it("spreads evenly while nothing is known", function()
     local up = upstreams.new({ strategy = "fastest", nodes = 4 })
     for _, share in pairs(shares(up, 20000)) do

@@ -268,6 +268,29 @@ describe("goal", function()
     assert.same({ [0] = true, [2] = true }, seen)
   end)
 
+  it("gives a node of a list nothing over its ceiling while another is under its own", function()
+    local limit = { max_conns = 10 }
+    local up = new("latency", { { "a", limit }, { "b", limit }, { "c", limit } }, { ceiling = 0.5 })
+    up.pool.in_flight = { 5, 0, 9 }
+    for _ = 1, 200 do
+      assert.equal(1, one_pick(up))
+    end
+  end)
+
+  it("lets no node's score fall so low that nobody sees it recover", function()
+    local signals = { { name = "latency", weight = 1, normaliser = "p95" } }
+    local up = new("latency", 40, { signals = signals })
+    local known = {}
+    for node = 1, 40 do
+      known[node] = node <= 3 and 100 or 10
+    end
+    know(up, "latency_ms", known)
+    for node = 1, 3 do
+      assert.is_true(up.strategy_state.share[node] >= 0.02)
+      assert.is_true(up.strategy_state.share[node] < 0.1)
+    end
+  end)
+
   it("draws from a list of nodes of weight 0, too, when there is nothing else", function()
     local up = new("cost", { { "a", { weight = 0 } }, { "b", { weight = 0 } }, { "c", { cost = 0 } } })
     local record = requests.newRequestRecord()

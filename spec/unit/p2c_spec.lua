@@ -41,6 +41,15 @@ describe("p2c", function()
     end
   end)
 
+  it("does not count open streams as load", function()
+    local up = new(2)
+    up.pool.in_flight = { 5, 1 }
+    up.pool.long_in_flight = { 5, 0 }
+    for _ = 1, 50 do
+      assert.equal(0, one_pick(up))
+    end
+  end)
+
   it("looks at no more than two nodes, whatever their number", function()
     local up = new(1000)
     local reads = 0

@@ -113,6 +113,29 @@ describe("retries", function()
     assert.same({ [1] = 50, [2] = 50 }, counts)
   end)
 
+  it("never go to a node that the operator has taken out, nor to a half-open one before a usable one", function()
+    for _, state in ipairs({ "draining", "maintenance", "offline" }) do
+      local up = upstreams.new({ strategy = "adaptive", nodes = 3 })
+      set_states(up, { "online", state, "probing" })
+      up.pool.latency_ms = { 50, 1, 50 }
+      local record = requests.newRequestRecord()
+      local order = {}
+      for k = 1, 4 do
+        order[k] = picked(up, record)
+        requests.addTry(record, up, order[k])
+      end
+      assert.same({ 0, 2, 0, 0 }, order)
+    end
+    for _, state in ipairs({ "pending", "probing", "ejected" }) do
+      local up = upstreams.new({ strategy = "adaptive", nodes = { { "a" }, { "b" }, { "c", { backup = true } } } })
+      set_states(up, { "online", state, "online" })
+      up.pool.latency_ms = { 50, 1, 50 }
+      local record = requests.newRequestRecord()
+      requests.addTry(record, up, picked(up, record))
+      assert.equal(2, picked(up, record))
+    end
+  end)
+
   it("remember a bounded number of tries", function()
     local up = upstreams.new({ strategy = "adaptive", nodes = 2 })
     local record = requests.newRequestRecord()

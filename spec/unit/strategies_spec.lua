@@ -233,6 +233,22 @@ describe("round_robin", function()
     assert.is_true(shares(up, 30)[1] <= 11)
   end)
 
+  it("keeps the order over picks from lists: of two requests with a retry each, every node has one try", function()
+    local up = upstreams.new({ strategy = "round_robin", nodes = 4 })
+    for _ = 1, 50 do
+      local seen = {}
+      for _ = 1, 2 do
+        local record = requests.newRequestRecord()
+        for _ = 1, 2 do
+          local node = pick.pickNode(up, record, 1000, silent)
+          requests.addTry(record, up, node)
+          seen[node] = (seen[node] or 0) + 1
+        end
+      end
+      assert.same({ [0] = 1, 1, 1, 1 }, seen)
+    end
+  end)
+
   it("lets nodes of weight 0 take turns when there is nothing else", function()
     local zero = { weight = 0 }
     local nodes = { { "a", zero }, { "b", zero }, { "c", { weight = 2 } } }
@@ -481,6 +497,62 @@ describe("adaptive", function()
     for node = 1, 4 do
       assert.is_true(up.pool.in_flight[node] >= 80 and up.pool.in_flight[node] <= 120)
     end
+  end)
+
+  it("revisits no node that is slow, fails, or has weight 0, beyond its budget, nor with a retry", function()
+    local function visits(set, options, tried)
+      local up = upstreams.new({ strategy = "adaptive", nodes = 3, options = options })
+      up.pool.latency_ms = { 10, 10, 10 }
+      set(up.pool)
+      local count = 0
+      for k = 1, 5000 do
+        local now = 1000 + k * 10
+        local record = requests.newRequestRecord()
+        if tried then
+          requests.addTry(record, up, 0)
+        end
+        local node = pick.pickNode(up, record, now, silent)
+        if node ~= 2 then
+          up.pool.last_pick_ms[node + 1] = now
+        end
+        count = count + (node == 2 and 1 or 0)
+      end
+      return count
+    end
+    local function slow(pool)
+      pool.latency_ms[3] = 21
+    end
+    local never = { revisit_every = 1000000 }
+    assert.equal(0, visits(slow, never))
+    assert.equal(
+      0,
+      visits(function(pool)
+        pool.success[3] = 0.8
+      end, never)
+    )
+    assert.equal(
+      0,
+      visits(function(pool)
+        pool.static_weight[3], pool.prior[3] = 0, 0
+      end, { revisit_every = 1 })
+    )
+    local always = { revisit_every = 1, revisit_ms = 50 }
+    assert.is_true(visits(slow, always) > 100)
+    assert.equal(0, visits(slow, always, true))
+  end)
+
+  it("draws its sample by the weights that the collector gives", function()
+    local up = upstreams.new({ strategy = "adaptive", nodes = 200, options = { scan_limit = 10, sample = 2 } })
+    for node = 1, 200 do
+      up.pool.weight[node] = node <= 100 and 0.01 or 1
+      up.pool.last_pick_ms[node] = 1000
+    end
+    upstreams.flush(up)
+    local low = 0
+    for _ = 1, 2000 do
+      low = low + (one_pick(up) < 100 and 1 or 0)
+    end
+    assert.is_true(low < 100, low .. " of 2000 to the half that has 1 % of the weight")
   end)
 
   it("revisits a failing node far less often", function()

@@ -23,6 +23,9 @@ local freeSlot = ____slots.freeSlot
 local isClosed = ____slots.isClosed
 local reopenAll = ____slots.reopenAll
 local takeSlot = ____slots.takeSlot
+local ____upstream = require("resty.ax.dataplane.upstream")
+local isTaken = ____upstream.isTaken
+local isUsable = ____upstream.isUsable
 function isOut(upstream, node)
     return upstream.slots ~= nil and isClosed(upstream.slots, node, upstream.request.now_ms)
 end
@@ -32,8 +35,8 @@ function widen(upstream, record, usable_only)
     do
         local node = 0
         while node < upstream.pool.n do
-            local usable = upstream.state[node + 1] ~= "ejected" and upstream.held_until_ms[node + 1] == 0
-            local allowed = not upstream.config.nodes[node + 1].down and (usable or not usable_only)
+            local usable = isUsable(upstream, node)
+            local allowed = not isTaken(upstream, node) and (usable or not usable_only)
             if allowed and not wasTried(record, upstream, node) and not isOut(upstream, node) then
                 scratch[count + 1] = node
                 count = count + 1
@@ -133,12 +136,13 @@ local function pickForRole(upstream, pool, state, loads, record, report)
         )
     end
     count = narrow(upstream, pool, record)
+    upstream.turn = upstream.turn + 1
     return leastLoaded(
         pool,
         pool.static_weight,
         scratch,
         count,
-        upstream.picks_total % count
+        upstream.turn % count
     )
 end
 --- One view of the upstream, with regard to the request's class; -1 when nothing in it is left for the request.

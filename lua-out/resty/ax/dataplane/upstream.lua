@@ -12,7 +12,7 @@ local function __TS__ArraySort(self, compareFn)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local startStrategy, newListHead, isUsable, takenOut, collectAny, collect, markCandidates
+local startStrategy, newListHead, collectAny, collect, markCandidates
 local ____classes = require("resty.ax.core.classes")
 local measureLoads = ____classes.measureLoads
 local ____random = require("resty.ax.core.random")
@@ -66,10 +66,12 @@ function newListHead()
     head.next = head
     return head
 end
-function isUsable(upstream, node)
+--- In the snapshot's rotation, and not held out by this worker.
+function ____exports.isUsable(upstream, node)
     return isUsableState(upstream.state[node + 1]) and upstream.held_until_ms[node + 1] == 0
 end
-function takenOut(upstream, node)
+--- The operator took it out, in the configuration or at run time: not even panic uses it.
+function ____exports.isTaken(upstream, node)
     return STATES[upstream.state[node + 1]].by_operator
 end
 function collectAny(upstream)
@@ -98,9 +100,9 @@ function collect(upstream, backup, any_state)
             if ____temp_10 then
                 local ____any_state_9
                 if any_state then
-                    ____any_state_9 = not takenOut(upstream, node)
+                    ____any_state_9 = not ____exports.isTaken(upstream, node)
                 else
-                    ____any_state_9 = isUsable(upstream, node)
+                    ____any_state_9 = ____exports.isUsable(upstream, node)
                 end
                 ____temp_10 = ____any_state_9
             end

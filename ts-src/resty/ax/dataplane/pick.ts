@@ -14,7 +14,7 @@ import type { Placement } from "./placement";
 import { requestHash } from "./request_key";
 import { type RequestRecord, wasTried } from "./requests";
 import { Allow, freeSlot, isClosed, reopenAll, type Slots, takeSlot } from "./slots";
-import type { Upstream } from "./upstream";
+import { isTaken, isUsable, type Upstream } from "./upstream";
 
 export type { FaultReporter } from "./ask";
 
@@ -49,8 +49,8 @@ function widen(upstream: Upstream, record: RequestRecord, usable_only: boolean):
   const scratch = upstream.scratch;
   let count = 0;
   for (let node = 0; node < upstream.pool.n; node++) {
-    const usable = upstream.state[node] !== "ejected" && upstream.held_until_ms[node] === 0;
-    const allowed = !upstream.config.nodes[node].down && (usable || !usable_only);
+    const usable = isUsable(upstream, node);
+    const allowed = !isTaken(upstream, node) && (usable || !usable_only);
     if (allowed && !wasTried(record, upstream, node) && !isOut(upstream, node)) {
       scratch[count] = node;
       count++;
@@ -89,7 +89,8 @@ function pickForRole(
   if (count > 0) return ask(upstream, pool, state, scratch, count, report);
   // Every node is over what was usual at the last flush.
   count = narrow(upstream, pool, record);
-  return leastLoaded(pool, pool.static_weight, scratch, count, upstream.picks_total % count);
+  upstream.turn++;
+  return leastLoaded(pool, pool.static_weight, scratch, count, upstream.turn % count);
 }
 
 /** One view of the upstream, with regard to the request's class; -1 when nothing in it is left for the request. */

@@ -156,12 +156,12 @@ function newListHead(): RequestRecord {
 }
 
 /** In the snapshot's rotation, and not held out by this worker. */
-function isUsable(upstream: Upstream, node: number): boolean {
+export function isUsable(upstream: Upstream, node: number): boolean {
   return isUsableState(upstream.state[node]) && upstream.held_until_ms[node] === 0;
 }
 
-/** By the operator, in the configuration or at run time. */
-function takenOut(upstream: Upstream, node: number): boolean {
+/** The operator took it out, in the configuration or at run time: not even panic uses it. */
+export function isTaken(upstream: Upstream, node: number): boolean {
   return STATES[upstream.state[node]].by_operator;
 }
 
@@ -183,7 +183,7 @@ function collect(upstream: Upstream, backup: boolean, any_state: boolean): numbe
   let count = 0;
   for (let node = 0; node < pool.n; node++) {
     const given = upstream.config.nodes[node];
-    if (given.backup === backup && (any_state ? !takenOut(upstream, node) : isUsable(upstream, node))) {
+    if (given.backup === backup && (any_state ? !isTaken(upstream, node) : isUsable(upstream, node))) {
       pool.candidates[count] = node;
       count++;
     }

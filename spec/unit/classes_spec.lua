@@ -93,6 +93,16 @@ describe("a batch request", function()
     assert.equal(4, #{ seen[0], seen[1], seen[2], seen[3] })
   end)
 
+  it("does not take a node with one request in flight for busy, where most have none", function()
+    local up = new("random", 4)
+    load_with(up, { 0, 0, 0, 1 })
+    local seen = {}
+    for _ = 1, 200 do
+      seen[picked(up, "batch")] = true
+    end
+    assert.is_true(seen[3])
+  end)
+
   it("keeps away from a node past half its capacity even where that is usual", function()
     local up = new("random", 3, { max_concurrency_per_node = 10 })
     load_with(up, { 6, 6, 5 })

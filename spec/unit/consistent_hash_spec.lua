@@ -204,10 +204,33 @@ describe("consistent_hash", function()
     assert.equal(first, keyed.owner(up, 77))
   end)
 
-  it("answers with a bound below 1, where no node has room", function()
-    local up = new(5, { load_factor = 0.01 })
+  it("leaves keys where they are with a bound below 1, where no node has room", function()
+    local up, free = new(5, { load_factor = 0.01 }), new(5)
     up.pool.in_flight = { 3, 3, 3, 3, 3 }
-    assert.is_truthy(keyed.owner(up, 77))
+    local keys = keyed.keys(200, 9)
+    assert.same(keyed.owners(free, keys), keyed.owners(up, keys))
+  end)
+
+  it("is at the least distance divided by weight, also round the end of the circle", function()
+    local given = {}
+    for k = 1, 6 do
+      given[k] = { "n" .. k, { weight = k } }
+    end
+    -- With so few points one key in eighteen is past the last one.
+    local up = new(given, { points_per_node = 3, points_by_weight = true })
+    local whole = up.strategy_state.members.ring
+    for _, key in ipairs(keyed.keys(2000, 15)) do
+      local nearest, owner = math.huge, nil
+      for k = 0, whole.size - 1 do
+        local point = ring.pointAt(whole, 0, k)
+        local node = ring.nodeAt(whole, 0, k)
+        local distance = ((ring.hashOf(point) - key) % 4294967296 + 0.5) / given[node + 1][2].weight
+        if distance < nearest then
+          nearest, owner = distance, up.pool.ids[node + 1]
+        end
+      end
+      assert.equal(owner, keyed.owner(up, key))
+    end
   end)
 
   it("bounds a pool of hundreds by the sum of this millisecond", function()

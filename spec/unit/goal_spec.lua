@@ -249,32 +249,58 @@ describe("goal", function()
     end
   end)
 
-  it("draws from lists too: with max_conns, on a retry, equal nodes and better ones get their shares", function()
-    local limit = { max_conns = 100 }
-    local up = new("latency", { { "a", limit }, { "b", limit }, { "c", limit } })
-    for _, share in pairs(shares(up, 9000)) do
+  --- Shares of picks from a list: retries of requests that have tried the last node.
+  local function listed_shares(up, n)
+    local record = requests.newRequestRecord()
+    requests.addTry(record, up, up.pool.n - 1)
+    local counts = {}
+    for node = 0, up.pool.n - 2 do
+      counts[node] = 0
+    end
+    for _ = 1, n do
+      local node = one_pick(up, record)
+      counts[node] = counts[node] + 1 / n
+    end
+    return counts
+  end
+
+  it("draws from lists too: equal nodes and better ones get their shares", function()
+    local up = new("latency", 4)
+    for _, share in pairs(listed_shares(up, 9000)) do
       assert.is_true(math.abs(share - 1 / 3) < 0.03)
     end
-    know(up, "latency_ms", { 50, 5, 50 })
-    local found = shares(up, 9000)
+    know(up, "latency_ms", { 50, 5, 50, 50 })
+    local found = listed_shares(up, 9000)
     assert.is_true(found[1] > 0.5 and found[1] < 0.95)
     assert.is_true(found[0] > 0.02 and found[2] > 0.02)
-    local first = requests.newRequestRecord()
-    requests.addTry(first, up, 1)
-    local seen = {}
-    for _ = 1, 100 do
-      seen[one_pick(up, first)] = true
-    end
-    assert.same({ [0] = true, [2] = true }, seen)
   end)
 
   it("gives a node of a list nothing over its ceiling while another is under its own", function()
     local limit = { max_conns = 10 }
-    local up = new("latency", { { "a", limit }, { "b", limit }, { "c", limit } }, { ceiling = 0.5 })
-    up.pool.in_flight = { 5, 0, 9 }
-    for _ = 1, 200 do
-      assert.equal(1, one_pick(up))
+    local up = new("latency", { { "a", limit }, { "b", limit }, { "c", limit }, { "tried" } }, { ceiling = 0.5 })
+    up.pool.in_flight = { 5, 0, 9, 0 }
+    assert.same({ [0] = 0, 1, 0 }, listed_shares(up, 1))
+    for _ = 1, 100 do
+      assert.equal(1, listed_shares(up, 1)[1])
     end
+    -- All over it: the fewest requests in flight.
+    up.pool.in_flight = { 8, 9, 7, 0 }
+    assert.same({ [0] = 0, 0, 1 }, listed_shares(up, 1))
+  end)
+
+  it("takes the cheapest nodes of a list that are under the ceiling", function()
+    local up = new("cost", {
+      { "dear", { cost = 5, max_conns = 10 } },
+      { "cheap", { cost = 1, max_conns = 10 } },
+      { "middle", { cost = 2, max_conns = 10 } },
+      { "tried" },
+    })
+    up.pool.in_flight = { 0, 7, 0, 0 }
+    assert.same({ [0] = 0, 1, 0 }, listed_shares(up, 1))
+    up.pool.in_flight = { 0, 8, 0, 0 }
+    assert.same({ [0] = 0, 0, 1 }, listed_shares(up, 1))
+    up.pool.in_flight = { 0, 8, 8, 0 }
+    assert.same({ [0] = 1, 0, 0 }, listed_shares(up, 1))
   end)
 
   it("lets no node's score fall so low that nobody sees it recover", function()

@@ -48,6 +48,26 @@ describe("live measurements", function()
     assert.is_true(up.pool.latency_ms[1] < 30)
   end)
 
+  it("believe the first answer of all more than the first one after a long silence", function()
+    local up = upstreams.new({ nodes = 1 })
+    up.pool.latency_ms[1] = 100
+    outcome.accountTry(up, 0, Ok, 0, true, 1e6)
+    assert.is_true(math.abs(up.pool.latency_ms[1] - 30) < 1e-9)
+    up.pool.latency_ms[1] = 100
+    outcome.accountTry(up, 0, Ok, 0, true, 2e6)
+    assert.is_true(math.abs(up.pool.latency_ms[1] - 60) < 1e-9)
+  end)
+
+  it("forgive failures within a few hundred successes, however fast these come", function()
+    local up = upstreams.new({ nodes = 1 })
+    outcome.accountTry(up, 0, Ok, 1, true, 100000)
+    up.pool.success[1] = 0.3
+    for _ = 1, 1000 do
+      outcome.accountTry(up, 0, Ok, 1, true, 100000)
+    end
+    assert.is_true(up.pool.success[1] > 0.99)
+  end)
+
   it("find a node that has become slow within a few dozen answers", function()
     local up = upstreams.new({ nodes = 1 })
     for k = 1, 100 do

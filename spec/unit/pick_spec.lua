@@ -67,6 +67,18 @@ describe("holds", function()
     assert.equal(0, up.held_count)
   end)
 
+  it("are held once, however many failures come from requests under way", function()
+    local up = upstreams.new({ strategy = "random", nodes = 2 })
+    upstream.hold(up, 0, 2500)
+    local version = up.pool.version
+    upstream.hold(up, 0, 2600)
+    assert.equal(version, up.pool.version)
+    upstream.releaseHolds(up, 2500)
+    assert.same({ [1] = true }, spread(up, 50))
+    upstream.release(up, 0)
+    assert.equal(0, up.held_count)
+  end)
+
   it("do not empty the pool", function()
     local up = upstreams.new({ strategy = "random", nodes = 2 })
     upstream.hold(up, 0, 2500)

@@ -94,6 +94,25 @@ describe("a zone", function()
     assert.is_true(math.abs(local_share(up, 20000) - 0.35) < 0.017)
   end)
 
+  it("is measured by the tier in use: backups are not short of the primaries' weight", function()
+    local heavy, spare = { weight = 10 }, { backup = true }
+    local up = upstreams.new({
+      strategy = "random",
+      nodes = { node("a1", "a", heavy), node("b1", "b", heavy), node("a2", "a", spare), node("b2", "b", spare) },
+      config = { zone = "a" },
+      store = new_store(),
+    })
+    set_states(up, { "ejected", "ejected", "online", "online" })
+    assert.equal(1, up.placement.local_share)
+  end)
+
+  it("does not make up for a node lost with one that has more than its base weight", function()
+    local up = new()
+    up.pool.weight[1] = 3
+    set_states(up, { "online", "ejected", "online", "online" })
+    assert.is_true(math.abs(up.placement.local_share - 0.7) < 1e-9)
+  end)
+
   it("without a usable node is no reason to fail: the others serve, by themselves", function()
     for name in pairs(registry.strategies) do
       local up = new(name)

@@ -300,7 +300,7 @@ describe("a text too long for the error log", function()
     for _ in err:gmatch("\n  %d+%. unknown_%d+: unknown key") do
       listed = listed + 1
     end
-    assert.is_true(listed > 5)
+    assert.is_true(listed > 10)
     assert.equal(100, listed + left)
     assert.equal(50, #deps.logged)
     assert.truthy(deps.logged[50]:find("^unknown_%d+: unknown key"))

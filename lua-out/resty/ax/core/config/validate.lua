@@ -313,6 +313,7 @@ function validateMap(value, field, key, path, problems)
 end
 function reportUnknownKeys(____table, known, path, problems)
     local keys = sortedKeys(____table)
+    local was_listed = false
     do
         local i = 0
         while i < #keys do
@@ -326,8 +327,9 @@ function reportUnknownKeys(____table, known, path, problems)
                     hint = ("did you mean \"" .. near) .. "\"?"
                 elseif #known == 0 then
                     hint = "there are no options here"
-                elseif #known <= MAX_KNOWN_LISTED then
+                elseif #known <= MAX_KNOWN_LISTED and not was_listed then
                     hint = "known are " .. quotedList(known)
+                    was_listed = true
                 end
                 report(
                     problems,

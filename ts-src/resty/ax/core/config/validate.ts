@@ -135,13 +135,18 @@ function validateMap(value: unknown, field: MapField, key: string, path: string,
 
 function reportUnknownKeys(table: Record<string, unknown>, known: string[], path: string, problems: Problems): void {
   const keys = sortedKeys(table);
+  // Once: the text is cut at about 2 kB, and other problems want to be seen, too.
+  let was_listed = false;
   for (let i = 0; i < keys.length; i++) {
     if (known.includes(keys[i])) continue;
     const near = suggest(keys[i], known);
     let hint = "none here has a name like it";
     if (near !== undefined) hint = `did you mean "${near}"?`;
     else if (known.length === 0) hint = "there are no options here";
-    else if (known.length <= MAX_KNOWN_LISTED) hint = `known are ${quotedList(known)}`;
+    else if (known.length <= MAX_KNOWN_LISTED && !was_listed) {
+      hint = `known are ${quotedList(known)}`;
+      was_listed = true;
+    }
     report(problems, keyPath(path, keys[i]), `unknown key; ${hint}`);
   }
 }

@@ -43,6 +43,18 @@ describe("the exchange between workers", function()
     assert.same({ 0, 7 }, up_c.pool.others_in_flight)
   end)
 
+  it("tells of long requests, which are no load to the others either", function()
+    local store = fake_store()
+    local a, b = worker(store, 1), worker(store, 2)
+    local up_a, up_b = busy(0), busy(7)
+    up_b.pool.long_in_flight[2] = 5
+    exchange.publish(b, { up_b }, false, 1000)
+    exchange.readOthers(a, { up_a }, 1050)
+    assert.same({ 0, 2 }, up_a.pool.others_in_flight)
+    -- All of them are in flight: whoever drains the node waits for them.
+    assert.equal(7, cjson.decode(store.get("worker:1")).in_flight.backend.n2)
+  end)
+
   it("forgets a worker that has stopped publishing", function()
     local store = fake_store()
     local a, b = worker(store, 1), worker(store, 2)

@@ -32,6 +32,45 @@ describe("requests in flight", function()
   end)
 end)
 
+describe("a long request", function()
+  local up, stream
+
+  before_each(function()
+    up = upstreams.new({ nodes = 1 })
+    up.pool.latency_ms[1] = 20
+    stream = requests.newRequestRecord()
+    in_flight.beginTry(up, stream, 0, 1000)
+  end)
+
+  local function is_long_at(now)
+    in_flight.setLongAside(up, now)
+    return up.pool.long_in_flight[1] == 1
+  end
+
+  it("is one that lasts 20 times as long as usual while later ones are answered", function()
+    in_flight.noteAnswered(up, 0, 1001)
+    assert.is_false(is_long_at(1400))
+    assert.is_true(is_long_at(1401))
+    assert.equal(0, up.pool.oldest_start_ms[1])
+    in_flight.endTry(stream)
+    assert.equal(0, up.pool.long_in_flight[1])
+    assert.equal(0, up.pool.in_flight[1])
+  end)
+
+  it("lasts 200 ms at least, where answers take a millisecond", function()
+    up.pool.latency_ms[1] = 1
+    in_flight.noteAnswered(up, 0, 1001)
+    assert.is_false(is_long_at(1200))
+    assert.is_true(is_long_at(1201))
+  end)
+
+  it("is none while the node answers nothing that came later: it may hang", function()
+    in_flight.noteAnswered(up, 0, 999)
+    assert.is_false(is_long_at(60000))
+    assert.equal(1000, up.pool.oldest_start_ms[1])
+  end)
+end)
+
 describe("request records", function()
   it("are reused, with nothing left of the request before", function()
     local up = upstreams.new({ nodes = 2 })

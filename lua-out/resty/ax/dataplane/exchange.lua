@@ -27,7 +27,14 @@ local function readRecord(exchange, slot)
         return nil
     end
     local in_flight = asRecord(record.in_flight) or ({})
-    return {pid = pid, at_ms = at_ms, exiting = record.exiting == true, in_flight = in_flight}
+    local long = asRecord(record.long)
+    return {
+        pid = pid,
+        at_ms = at_ms,
+        exiting = record.exiting == true,
+        in_flight = in_flight,
+        long = long
+    }
 end
 local function isAlive(exchange, record, now_ms)
     if record.exiting == true then
@@ -77,23 +84,36 @@ local function holdsSlot(exchange)
     end
     return ____temp_7
 end
-local function inFlightOf(upstreams)
-    local all = {}
-    for ____, upstream in ipairs(upstreams) do
-        local pool = upstream.pool
+local function inFlight(pool, node)
+    return pool.in_flight[node + 1]
+end
+local function longInFlight(pool, node)
+    return pool.long_in_flight[node + 1]
+end
+--- What is not zero, by upstream and node; undefined when all is.
+local function countsOf(upstreams, count)
+    local all
+    for ____, ____value in ipairs(upstreams) do
+        local pool = ____value.pool
         local counts
         do
             local node = 0
             while node < pool.n do
-                if pool.in_flight[node + 1] > 0 then
+                local value = count(pool, node)
+                if value > 0 then
                     if counts == nil then
                         counts = {}
-                        all[pool.name] = counts
                     end
-                    counts[pool.ids[node + 1]] = pool.in_flight[node + 1]
+                    counts[pool.ids[node + 1]] = value
                 end
                 node = node + 1
             end
+        end
+        if counts ~= nil then
+            if all == nil then
+                all = {}
+            end
+            all[pool.name] = counts
         end
     end
     return all
@@ -103,8 +123,9 @@ local function publishRecord(exchange, upstreams, exiting, now_ms)
     local record = {
         pid = exchange.pid,
         at_ms = now_ms,
-        in_flight = inFlightOf(upstreams)
+        in_flight = countsOf(upstreams, inFlight) or ({})
     }
+    record.long = countsOf(upstreams, longInFlight)
     if exiting then
         record.exiting = true
     end
@@ -176,13 +197,25 @@ function ____exports.publish(exchange, upstreams, exiting, now_ms)
         sendTallies(upstream.tallies, exchange.store, upstream.pool.name)
     end
 end
-local function addOthers(upstream, counts)
+--- Long requests tell as little of a node's work here as in the worker that has them.
+local function addOthers(upstream, record)
     local pool = upstream.pool
+    local counts = asRecord(record.in_flight[pool.name])
+    if counts == nil then
+        return
+    end
+    local ____asRecord_11 = asRecord
+    local ____opt_9 = record.long
+    local long = ____asRecord_11(____opt_9 and ____opt_9[pool.name])
     do
         local node = 0
         while node < pool.n do
-            local ____pool_others_in_flight_9, ____temp_10 = pool.others_in_flight, node + 1
-            ____pool_others_in_flight_9[____temp_10] = ____pool_others_in_flight_9[____temp_10] + asCount(counts[pool.ids[node + 1]])
+            local id = pool.ids[node + 1]
+            local ____pool_others_in_flight_14, ____temp_15 = pool.others_in_flight, node + 1
+            ____pool_others_in_flight_14[____temp_15] = ____pool_others_in_flight_14[____temp_15] + math.max(
+                0,
+                asCount(counts[id]) - asCount(long and long[id])
+            )
             node = node + 1
         end
     end
@@ -205,19 +238,16 @@ function ____exports.readOthers(exchange, upstreams, now_ms)
     do
         local slot = 1
         while slot <= slots and slot <= SLOTS_MAX do
-            local ____temp_11
+            local ____temp_16
             if slot == exchange.slot then
-                ____temp_11 = nil
+                ____temp_16 = nil
             else
-                ____temp_11 = readRecord(exchange, slot)
+                ____temp_16 = readRecord(exchange, slot)
             end
-            local record = ____temp_11
+            local record = ____temp_16
             if record ~= nil and record.pid ~= exchange.pid and isAlive(exchange, record, now_ms) then
                 for ____, upstream in ipairs(upstreams) do
-                    local counts = asRecord(record.in_flight[upstream.pool.name])
-                    if counts ~= nil then
-                        addOthers(upstream, counts)
-                    end
+                    addOthers(upstream, record)
                 end
             end
             slot = slot + 1

@@ -70,8 +70,11 @@ function ____exports.noteAnswered(upstream, node, start_ms)
     local answered = upstream.pool.answered_start_ms
     answered[node + 1] = math.max(answered[node + 1], start_ms)
 end
---- A request that has lasted for less may be slow or stuck, and is not called long.
-local LONG_AFTER_MS = 2000
+--- A request that has lasted for less than both may be slow or stuck, and is not called long. 20 times the usual
+-- latency: requests that cost 20 times as much as others (docs/tuning.md) still count as work while they run; streams
+-- are known soon. With 2 s instead the streams of 2 s ago hid what a node had to do.
+local LONG_AFTER_MS = 200
+local LONG_AFTER_LATENCIES = 20
 --- Takes requests that are long rather than stuck out of the lists of those that are waited for: they have lasted
 -- long, and the node has answered later ones. Without this, one open stream would make its node look hung. Flush.
 function ____exports.setLongAside(upstream, now_ms)
@@ -80,8 +83,9 @@ function ____exports.setLongAside(upstream, now_ms)
         local node = 0
         while node < pool.n do
             local head = upstream.flights[node + 1]
+            local long_ms = math.max(LONG_AFTER_MS, LONG_AFTER_LATENCIES * pool.latency_ms[node + 1])
             local first = head.next
-            while first ~= head and now_ms - first.start_ms > LONG_AFTER_MS and pool.answered_start_ms[node + 1] > first.start_ms do
+            while first ~= head and now_ms - first.start_ms > long_ms and pool.answered_start_ms[node + 1] > first.start_ms do
                 local next = first.next
                 head.next = next
                 next.prev = head

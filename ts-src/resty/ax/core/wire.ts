@@ -71,6 +71,8 @@ export interface WorkerRecord {
   /** The worker is shutting down and flushes only when a request ends; judge it by its process. */
   exiting?: boolean;
   in_flight: Record<string, Record<string, number>>;
+  /** Of those, the ones that last long by their nature (streams): they keep a node, and keep it little busy. */
+  long?: Record<string, Record<string, number>>;
 }
 
 /** One worker's queue for one upstream, and how long requests waited in it of late; lists by priority − 1. */

@@ -2,6 +2,7 @@
  * What a worker gives to and takes from the shared store, every flush: its counters and its requests
  * in flight go out; the other workers' requests in flight and new snapshots come in.
  */
+import type { Pool } from "../core/pool";
 import type { Store } from "../core/store";
 import { stateNamed } from "../core/health/states";
 import { asCount, asNumber, asRecord } from "../core/values";
@@ -41,7 +42,8 @@ function readRecord(exchange: Exchange, slot: number): WorkerRecord | undefined 
   const at_ms = asNumber(record?.["at_ms"]);
   if (record === undefined || pid === undefined || at_ms === undefined) return undefined;
   const in_flight = (asRecord(record["in_flight"]) ?? {}) as WorkerRecord["in_flight"];
-  return { pid, at_ms, exiting: record["exiting"] === true, in_flight };
+  const long = asRecord(record["long"]) as WorkerRecord["long"];
+  return { pid, at_ms, exiting: record["exiting"] === true, in_flight, long };
 }
 
 function isAlive(exchange: Exchange, record: WorkerRecord, now_ms: number): boolean {
@@ -77,19 +79,31 @@ function holdsSlot(exchange: Exchange): boolean {
   return exchange.slot > 0 && readRecord(exchange, exchange.slot)?.pid === exchange.pid;
 }
 
-function inFlightOf(upstreams: Upstream[]): Record<string, Record<string, number>> {
-  const all: Record<string, Record<string, number>> = {};
-  for (const upstream of upstreams) {
-    const pool = upstream.pool;
+type Counts = Record<string, Record<string, number>>;
+
+function inFlight(this: void, pool: Pool, node: number): number {
+  return pool.in_flight[node];
+}
+
+function longInFlight(this: void, pool: Pool, node: number): number {
+  return pool.long_in_flight[node];
+}
+
+/** What is not zero, by upstream and node; undefined when all is. */
+function countsOf(upstreams: Upstream[], count: (this: void, pool: Pool, node: number) => number): Counts | undefined {
+  let all: Counts | undefined;
+  for (const { pool } of upstreams) {
     let counts: Record<string, number> | undefined;
     for (let node = 0; node < pool.n; node++) {
-      if (pool.in_flight[node] > 0) {
-        if (counts === undefined) {
-          counts = {};
-          all[pool.name] = counts;
-        }
-        counts[pool.ids[node]] = pool.in_flight[node];
+      const value = count(pool, node);
+      if (value > 0) {
+        counts ??= {};
+        counts[pool.ids[node]] = value;
       }
+    }
+    if (counts !== undefined) {
+      all ??= {};
+      all[pool.name] = counts;
     }
   }
   return all;
@@ -97,7 +111,8 @@ function inFlightOf(upstreams: Upstream[]): Record<string, Record<string, number
 
 /** Tells the others that this worker lives, and what it has in flight. */
 function publishRecord(exchange: Exchange, upstreams: Upstream[], exiting: boolean, now_ms: number): void {
-  const record: WorkerRecord = { pid: exchange.pid, at_ms: now_ms, in_flight: inFlightOf(upstreams) };
+  const record: WorkerRecord = { pid: exchange.pid, at_ms: now_ms, in_flight: countsOf(upstreams, inFlight) ?? {} };
+  record.long = countsOf(upstreams, longInFlight);
   if (exiting) record.exiting = true;
   const text = exchange.encode(record);
   if (text === undefined) return;
@@ -154,10 +169,15 @@ export function publish(exchange: Exchange, upstreams: Upstream[], exiting: bool
   for (const upstream of upstreams) sendTallies(upstream.tallies, exchange.store, upstream.pool.name);
 }
 
-function addOthers(upstream: Upstream, counts: Record<string, number>): void {
+/** Long requests tell as little of a node's work here as in the worker that has them. */
+function addOthers(upstream: Upstream, record: WorkerRecord): void {
   const pool = upstream.pool;
+  const counts = asRecord(record.in_flight[pool.name]);
+  if (counts === undefined) return;
+  const long = asRecord(record.long?.[pool.name]);
   for (let node = 0; node < pool.n; node++) {
-    pool.others_in_flight[node] += asCount(counts[pool.ids[node]]);
+    const id = pool.ids[node];
+    pool.others_in_flight[node] += Math.max(0, asCount(counts[id]) - asCount(long?.[id]));
   }
 }
 
@@ -171,10 +191,7 @@ export function readOthers(exchange: Exchange, upstreams: Upstream[], now_ms: nu
   for (let slot = 1; slot <= slots && slot <= SLOTS_MAX; slot++) {
     const record = slot === exchange.slot ? undefined : readRecord(exchange, slot);
     if (record !== undefined && record.pid !== exchange.pid && isAlive(exchange, record, now_ms)) {
-      for (const upstream of upstreams) {
-        const counts = asRecord(record.in_flight[upstream.pool.name]);
-        if (counts !== undefined) addOthers(upstream, counts as Record<string, number>);
-      }
+      for (const upstream of upstreams) addOthers(upstream, record);
     }
   }
 }

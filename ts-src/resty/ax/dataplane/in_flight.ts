@@ -73,8 +73,13 @@ export function noteAnswered(upstream: Upstream, node: number, start_ms: number)
   answered[node] = Math.max(answered[node], start_ms);
 }
 
-/** A request that has lasted for less may be slow or stuck, and is not called long. */
-const LONG_AFTER_MS = 2000;
+/**
+ * A request that has lasted for less than both may be slow or stuck, and is not called long. 20 times the usual
+ * latency: requests that cost 20 times as much as others (docs/tuning.md) still count as work while they run; streams
+ * are known soon. With 2 s instead the streams of 2 s ago hid what a node had to do.
+ */
+const LONG_AFTER_MS = 200;
+const LONG_AFTER_LATENCIES = 20;
 
 /**
  * Takes requests that are long rather than stuck out of the lists of those that are waited for: they have lasted
@@ -84,8 +89,9 @@ export function setLongAside(upstream: Upstream, now_ms: number): void {
   const pool = upstream.pool;
   for (let node = 0; node < pool.n; node++) {
     const head = upstream.flights[node];
+    const long_ms = Math.max(LONG_AFTER_MS, LONG_AFTER_LATENCIES * pool.latency_ms[node]);
     let first = head.next as RequestRecord;
-    while (first !== head && now_ms - first.start_ms > LONG_AFTER_MS && pool.answered_start_ms[node] > first.start_ms) {
+    while (first !== head && now_ms - first.start_ms > long_ms && pool.answered_start_ms[node] > first.start_ms) {
       const next = first.next as RequestRecord;
       head.next = next;
       next.prev = head;

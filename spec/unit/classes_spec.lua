@@ -58,6 +58,27 @@ describe("a vip request", function()
     assert.equal(2, picked(up, "vip"))
   end)
 
+  it("does not go by what was usual at the last flush in a small pool", function()
+    for name in pairs(registry.strategies) do
+      for n = 2, 16 do
+        local up = new(name, n)
+        local loads = {}
+        for node = 1, n do
+          loads[node] = 2
+        end
+        load_with(up, loads)
+        -- The others have answered since.
+        for node = 2, n do
+          up.pool.in_flight[node] = 0
+        end
+        for _ = 1, 20 do
+          local node = picked(up, "vip")
+          assert.is_true(node > 0, name .. " picked the busy one of " .. n)
+        end
+      end
+    end
+  end)
+
   it("counts load per weight", function()
     local up = upstreams.new({
       strategy = "round_robin",

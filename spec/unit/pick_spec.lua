@@ -272,6 +272,26 @@ describe("a strategy module of the user", function()
     assert.truthy(told[1].message:find("out of ideas", 1, true))
   end)
 
+  it("whose answer or error cannot even be shown costs only its own say", function()
+    local hostile = setmetatable({}, {
+      __tostring = function()
+        error("no text of me")
+      end,
+    })
+    for _, pick_fn in ipairs({
+      function()
+        return hostile
+      end,
+      function()
+        error(hostile)
+      end,
+    }) do
+      local report, told = upstreams.reporter()
+      assert.is_true(picked(custom(pick_fn), nil, report) >= 0)
+      assert.truthy(told[1].message:find("a table that cannot be shown", 1, true))
+    end
+  end)
+
   for label, answer in pairs({
     ["nothing"] = false,
     ["a string"] = "n1",

@@ -63,6 +63,9 @@ local loadOf = ____load.loadOf
 ____exports.DEFAULT_CLASSES = {vip = "vip", normal = "normal", batch = "batch"}
 --- Loads looked at per flush to know what is usual: 64 give the quartile within a few ranks, at any size of pool.
 local LOADS_SAMPLED = 64
+--- Up to so many candidates, "the least loaded quarter" is of this instant: in a small pool what was usual at the last
+-- flush may be what the only busy node has now. Ranks cost a look at every candidate.
+local RANKED_MAX = 16
 --- A node with fewer requests in flight than this is not busy, whatever the others have.
 local BUSY_MIN = 2
 --- A node with more than this share of its capacity in flight is busy, whatever the others have.
@@ -114,9 +117,28 @@ function ____exports.measureLoads(loads, pool)
     loads.median = sampled[math.floor((size - 1) / 2) + 1]
 end
 ---
+-- @returns whether more than a quarter of the candidates have less load than the node, now
+local function isAboveQuartile(pool, node)
+    local load = loadOf(pool, pool.static_weight, node)
+    local less = 0
+    do
+        local k = 0
+        while k < pool.candidate_count do
+            if loadOf(pool, pool.static_weight, pool.candidates[k + 1]) < load then
+                less = less + 1
+            end
+            k = k + 1
+        end
+    end
+    return less > (pool.candidate_count - 1) / 4
+end
+---
 -- @returns whether requests of the role keep away from the node; the loads are live, what is usual ≤ a flush old
 function ____exports.avoids(role, loads, pool, node)
     if role == 1 then
+        if pool.candidate_count <= RANKED_MAX then
+            return isAboveQuartile(pool, node)
+        end
         return loadOf(pool, pool.static_weight, node) > loads.quartile
     end
     if role ~= 2 then

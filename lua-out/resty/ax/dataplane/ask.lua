@@ -1,6 +1,8 @@
 local ____exports = {}
 local ____cost = require("resty.ax.core.cost")
 local cheapest = ____cost.cheapest
+local ____error_text = require("resty.ax.dataplane.error_text")
+local errorText = ____error_text.errorText
 --- The cheapest; equal ones take turns, at every call, not at every pick: a request may make two, one of them here.
 function ____exports.cheapestInTurn(upstream, candidates, count)
     upstream.turn = upstream.turn + 1
@@ -38,7 +40,7 @@ local function pickCustom(upstream, pool, state, candidates, count, report)
     end
     report(
         "strategy",
-        ok and (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\" returned ") .. ((tostring(answer) .. ", which is not one of the ") .. tostring(count)) .. " candidates" or (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\": ") .. tostring(answer)
+        ok and (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\" returned ") .. ((errorText(answer) .. ", which is not one of the ") .. tostring(count)) .. " candidates" or (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\": ") .. errorText(answer)
     )
     return ____exports.cheapestInTurn(upstream, candidates, count)
 end

@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____error_text = require("resty.ax.dataplane.error_text")
+local errorText = ____error_text.errorText
 --- More slices than any table takes: a module of the user's that never says "done" must not hold the worker.
 local SLICES_MAX = 100000
 --- Nodes looked at between two pauses: about a millisecond's work.
@@ -23,7 +25,7 @@ local function prepareView(upstream, state, pool, now_ms, report)
     end
     report(
         "strategy",
-        (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\": prepare: ") .. tostring(answer)
+        (((("strategy_module \"" .. tostring(upstream.config.strategy_module)) .. "\" of upstream \"") .. upstream.config.name) .. "\": prepare: ") .. errorText(answer)
     )
     return false
 end

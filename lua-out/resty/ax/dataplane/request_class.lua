@@ -4,6 +4,8 @@ local isInRanges = ____cidr.isInRanges
 local ____priority = require("resty.ax.core.priority")
 local DEFAULT_PRIORITY = ____priority.DEFAULT_PRIORITY
 local roleOfPriority = ____priority.roleOfPriority
+local ____error_text = require("resty.ax.dataplane.error_text")
+local errorText = ____error_text.errorText
 --- What the user's function says; "" = nothing. One that throws or answers nonsense is reported.
 local function askFunction(value, upstream, report)
     local ok, answer = pcall(value)
@@ -13,7 +15,7 @@ local function askFunction(value, upstream, report)
     if ok and answer == nil then
         return ""
     end
-    local said = ok and ("returned a " .. type(answer)) .. "; the name of a class is needed" or tostring(answer)
+    local said = ok and ("returned a " .. type(answer)) .. "; the name of a class is needed" or errorText(answer)
     report("class_source", (("class_source of upstream \"" .. upstream.config.name) .. "\": ") .. said)
     return ""
 end

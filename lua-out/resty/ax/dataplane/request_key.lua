@@ -1,6 +1,8 @@
 local ____exports = {}
 local ____request_key = require("resty.ax.core.request_key")
 local keyOf = ____request_key.keyOf
+local ____error_text = require("resty.ax.dataplane.error_text")
+local errorText = ____error_text.errorText
 --- What the user's function says; "" = nothing. One that throws or answers nonsense is reported.
 local function askFunction(value, upstream, report)
     local ok, answer = pcall(value)
@@ -14,7 +16,7 @@ local function askFunction(value, upstream, report)
     if ok and kind == "nil" then
         return ""
     end
-    local said = ok and ("returned a " .. kind) .. "; a string is needed" or tostring(answer)
+    local said = ok and ("returned a " .. kind) .. "; a string is needed" or errorText(answer)
     report("hash_key", (("hash_key of upstream \"" .. upstream.config.name) .. "\": ") .. said)
     return ""
 end

@@ -27,6 +27,8 @@ local ____rate_limit = require("resty.ax.core.rate_limit")
 local sweepTokens = ____rate_limit.sweepTokens
 local ____slots = require("resty.ax.core.slots")
 local claimHolder = ____slots.claimHolder
+local ____error_text = require("resty.ax.dataplane.error_text")
+local errorText = ____error_text.errorText
 local ____door_exchange = require("resty.ax.dataplane.door_exchange")
 local publishDoors = ____door_exchange.publishDoors
 local ____exchange = require("resty.ax.dataplane.exchange")
@@ -163,7 +165,7 @@ local function newWorkerUpstream(config, prepared, seed)
     end
     fault(
         "strategy",
-        (((("strategy_module \"" .. tostring(config.strategy_module)) .. "\" of upstream \"") .. config.name) .. "\": create: ") .. tostring(made),
+        (((("strategy_module \"" .. tostring(config.strategy_module)) .. "\" of upstream \"") .. config.name) .. "\": create: ") .. errorText(made),
         nowMs()
     )
     return newUpstream(

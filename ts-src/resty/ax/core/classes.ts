@@ -22,6 +22,12 @@ export const DEFAULT_CLASSES: Record<string, string | number> = { vip: "vip", no
 /** Loads looked at per flush to know what is usual: 64 give the quartile within a few ranks, at any size of pool. */
 const LOADS_SAMPLED = 64;
 
+/**
+ * Up to so many candidates, "the least loaded quarter" is of this instant: in a small pool what was usual at the last
+ * flush may be what the only busy node has now. Ranks cost a look at every candidate.
+ */
+const RANKED_MAX = 16;
+
 /** A node with fewer requests in flight than this is not busy, whatever the others have. */
 const BUSY_MIN = 2;
 
@@ -71,9 +77,22 @@ export function measureLoads(loads: Loads, pool: Pool): void {
   loads.median = sampled[Math.floor((size - 1) / 2)];
 }
 
+/** @returns whether more than a quarter of the candidates have less load than the node, now */
+function isAboveQuartile(pool: Pool, node: number): boolean {
+  const load = loadOf(pool, pool.static_weight, node);
+  let less = 0;
+  for (let k = 0; k < pool.candidate_count; k++) {
+    if (loadOf(pool, pool.static_weight, pool.candidates[k]) < load) less++;
+  }
+  return less > (pool.candidate_count - 1) / 4;
+}
+
 /** @returns whether requests of the role keep away from the node; the loads are live, what is usual ≤ a flush old */
 export function avoids(role: Role, loads: Loads, pool: Pool, node: number): boolean {
-  if (role === Role.Vip) return loadOf(pool, pool.static_weight, node) > loads.quartile;
+  if (role === Role.Vip) {
+    if (pool.candidate_count <= RANKED_MAX) return isAboveQuartile(pool, node);
+    return loadOf(pool, pool.static_weight, node) > loads.quartile;
+  }
   if (role !== Role.Batch) return false;
   const in_flight = pool.in_flight[node] + pool.others_in_flight[node];
   if (in_flight > BUSY_SHARE * pool.capacity[node]) return true;

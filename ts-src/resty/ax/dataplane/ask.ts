@@ -1,6 +1,7 @@
 /** Asking the strategy. One of the user's own that throws or answers nonsense costs nothing but its own say. */
 import { cheapest } from "../core/cost";
 import type { Pool } from "../core/pool";
+import { errorText } from "./error_text";
 import type { Upstream } from "./upstream";
 
 /** Told of what went wrong in a pick that was served all the same. */
@@ -31,8 +32,8 @@ function pickCustom(
     "strategy",
     ok
       ? `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}" returned ` +
-          `${tostring(answer)}, which is not one of the ${count} candidates`
-      : `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}": ${tostring(answer)}`,
+          `${errorText(answer)}, which is not one of the ${count} candidates`
+      : `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}": ${errorText(answer)}`,
   );
   return cheapestInTurn(upstream, candidates, count);
 }

@@ -5,6 +5,7 @@
 import type { Pool } from "../core/pool";
 import type { FaultReporter } from "./pick";
 import type { Upstream } from "./upstream";
+import { errorText } from "./error_text";
 
 /** More slices than any table takes: a module of the user's that never says "done" must not hold the worker. */
 const SLICES_MAX = 100000;
@@ -23,7 +24,7 @@ function prepareView(upstream: Upstream, state: never, pool: Pool, now_ms: numbe
   if (ok) return (answer as unknown) === true;
   report(
     "strategy",
-    `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}": prepare: ${tostring(answer)}`,
+    `strategy_module "${upstream.config.strategy_module}" of upstream "${upstream.config.name}": prepare: ${errorText(answer)}`,
   );
   return false;
 }

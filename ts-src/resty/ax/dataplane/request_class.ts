@@ -9,13 +9,14 @@ import type { FaultReporter } from "./pick";
 import type { Placement } from "./placement";
 import type { RequestRecord } from "./requests";
 import type { Upstream } from "./upstream";
+import { errorText } from "./error_text";
 
 /** What the user's function says; "" = nothing. One that throws or answers nonsense is reported. */
 function askFunction(value: (this: void) => unknown, upstream: Upstream, report: FaultReporter): string {
   const [ok, answer] = pcall(value);
   if (ok && typeof answer === "string") return answer;
   if (ok && answer === undefined) return "";
-  const said = ok ? `returned a ${type(answer)}; the name of a class is needed` : tostring(answer);
+  const said = ok ? `returned a ${type(answer)}; the name of a class is needed` : errorText(answer);
   report("class_source", `class_source of upstream "${upstream.config.name}": ${said}`);
   return "";
 }

@@ -6,6 +6,7 @@ import { type KeyReader, keyOf } from "../core/request_key";
 import type { FaultReporter } from "./pick";
 import type { RequestRecord } from "./requests";
 import type { Upstream } from "./upstream";
+import { errorText } from "./error_text";
 
 /** What the user's function says; "" = nothing. One that throws or answers nonsense is reported. */
 function askFunction(value: (this: void) => unknown, upstream: Upstream, report: FaultReporter): string {
@@ -14,7 +15,7 @@ function askFunction(value: (this: void) => unknown, upstream: Upstream, report:
   if (ok && kind === "string") return answer as string;
   if (ok && kind === "number") return tostring(answer);
   if (ok && kind === "nil") return "";
-  const said = ok ? `returned a ${kind}; a string is needed` : tostring(answer);
+  const said = ok ? `returned a ${kind}; a string is needed` : errorText(answer);
   report("hash_key", `hash_key of upstream "${upstream.config.name}": ${said}`);
   return "";
 }

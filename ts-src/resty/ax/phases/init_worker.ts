@@ -4,6 +4,7 @@ import { type AnyStrategy, strategies } from "../core/strategies/registry";
 import type { UpstreamConfig } from "../core/model";
 import { sweepTokens } from "../core/rate_limit";
 import { claimHolder } from "../core/slots";
+import { errorText } from "../dataplane/error_text";
 import { publishDoors } from "../dataplane/door_exchange";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
 import { setLongAside } from "../dataplane/in_flight";
@@ -55,7 +56,7 @@ function newWorkerUpstream(config: UpstreamConfig, prepared: Prepared, seed: num
   if (ok) return made;
   fault(
     "strategy",
-    `strategy_module "${config.strategy_module}" of upstream "${config.name}": create: ${tostring(made)}`,
+    `strategy_module "${config.strategy_module}" of upstream "${config.name}": create: ${errorText(made)}`,
     nowMs(),
   );
   // Its pick would not find its state: the default strategy stands in.

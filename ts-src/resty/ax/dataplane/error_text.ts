@@ -1,0 +1,8 @@
+/**
+ * What a function of the user's returned or threw, for a message. It may be a table whose `__tostring` throws in turn;
+ * that must not make a fault of the user's, which costs only its own say, into one of ours.
+ */
+export function errorText(value: unknown): string {
+  const [ok, text] = pcall(tostring, value);
+  return ok ? text : `a ${type(value)} that cannot be shown`;
+}

@@ -160,6 +160,28 @@ describe("requests are served all the same, and the status names the fault, with
       expect(status.faults["unknown_upstream"].last_message).toContain("othr");
     }));
 
+  it("an upstream name that is missing", () =>
+    withKit("nameless", async (kit) => {
+      const gateway = await kit.gateway({
+        servers: await kit.backends(2),
+        balancer: 'balancer_by_lua_block { require("resty.ax").balancer(ngx.var.ax_upstream) }',
+        http: `lua_shared_dict ax 1m;
+          init_by_lua_block { require("resty.ax").init({ upstreams = { backend = {} } }) }
+          init_worker_by_lua_block { require("resty.ax").init_worker() }
+          log_by_lua_block { require("resty.ax").log() }`,
+        location: "access_by_lua_block { require('resty.ax').access(nil) }",
+        server: 'location /ax/ { content_by_lua_block { require("resty.ax").api() } }',
+      });
+      await expectService(gateway);
+      const status = await waitForStatus(
+        gateway,
+        "the fault",
+        (_, { faults }) => faults["unknown_upstream"].count > 10,
+      );
+      expect(Object.keys(status.faults)).toEqual(["unknown_upstream"]);
+      expect(status.faults["unknown_upstream"].last_message).toMatch(/(balancer|access)\(nil\): .*name/);
+    }));
+
   it("deleted and corrupted shared dict keys: all of them heal by themselves", () =>
     withKit("keys", async (kit) => {
       const gateway = await kit.gateway({ workers: 2, servers: await kit.backends(3), server: BREAK });

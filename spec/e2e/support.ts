@@ -21,6 +21,7 @@ export interface NodeStatus {
   max_conns: number;
   max_fails: number;
   fail_timeout_s: number;
+  probe?: { verdict: string };
   totals: { picks: number; ok: number; err: number; fail: number; aborted: number };
 }
 

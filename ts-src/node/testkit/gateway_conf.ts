@@ -48,6 +48,8 @@ export interface GatewayOptions {
   /** Another template instead of nginx/testkit/gateway.conf: a path, and the words it wants. */
   template?: string;
   words?: Record<string, string | number>;
+  /** Has the last word on nginx.conf's text. */
+  edit?: (conf: string) => string;
   /** Port to listen on; a free one by default. */
   port?: number;
   /** Path that is polled at the start; any answer will do. "/kit/ready" by default. */
@@ -110,7 +112,7 @@ export function buildConf(options: GatewayOptions, dir: string, port: number, { 
   const name = options.upstream_name ?? "backend";
   const with_ax = usesLibrary(balancer);
   const template = options.template ?? join(KIT_DIR, "gateway.conf");
-  const conf = render(readFileSync(template, "utf8"), {
+  const rendered = render(readFileSync(template, "utf8"), {
     load_modules: findNginx().load_modules,
     kit_dir: KIT_DIR,
     workers: options.workers ?? 1,
@@ -134,6 +136,7 @@ export function buildConf(options: GatewayOptions, dir: string, port: number, { 
     location: options.location ?? "",
     ...options.words,
   });
+  const conf = options.edit?.(rendered) ?? rendered;
   if (write) writeFileSync(join(dir, "nginx.conf"), conf);
   return conf;
 }

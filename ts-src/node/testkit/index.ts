@@ -1,6 +1,7 @@
 /** The test kit. docs/testkit.md is its guide. */
 export { type Backend, type BackendCounters, type BackendOptions, type BackendSettings, type Delay } from "./backend";
 export { startBackend, startBackends } from "./backend";
+export { type Example, type ExampleOptions, startExample } from "./example";
 export { checkGateway, type Gateway, startGateway, startupError } from "./gateway";
 export { type GatewayOptions } from "./gateway_conf";
 export { http, type HttpAnswer, type HttpOptions } from "./http";

@@ -34,6 +34,7 @@ local requestKey = ____request.requestKey
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
 local report = ____faults.report
+local unknownUpstream = ____faults.unknownUpstream
 local ____patience = require("resty.ax.phases.patience")
 local patienceMs = ____patience.patienceMs
 local ____visit = require("resty.ax.phases.visit")
@@ -61,7 +62,7 @@ local function enter(name)
     local now_ms = nowMs()
     local upstream = worker.by_name[name]
     if upstream == nil then
-        fault("unknown_upstream", ("access(\"" .. name) .. "\"): no such upstream in the configuration of init()", now_ms)
+        unknownUpstream("access", name, now_ms)
         return nil
     end
     local key = requestKey()

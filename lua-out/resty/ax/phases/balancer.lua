@@ -46,6 +46,7 @@ local requestKey = ____request.requestKey
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
 local report = ____faults.report
+local unknownUpstream = ____faults.unknownUpstream
 local ____visit = require("resty.ax.phases.visit")
 local lastAnswered = ____visit.lastAnswered
 --- The request was here before: a retry, or an internal redirect.
@@ -77,7 +78,7 @@ local function enter(name)
     end
     local upstream = worker.by_name[name]
     if upstream == nil then
-        fault("unknown_upstream", ("balancer(\"" .. name) .. "\"): no such upstream in the configuration of init()", now_ms)
+        unknownUpstream("balancer", name, now_ms)
         return nil
     end
     local key = requestKey()

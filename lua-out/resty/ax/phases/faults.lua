@@ -23,4 +23,11 @@ ____exports.report = function(kind, message)
         nowMs()
     )
 end
+--- A call names an upstream that init() does not know.
+-- 
+-- @param name as the user's Lua handed it over: nil, where it was to come from a variable that is empty
+function ____exports.unknownUpstream(call, name, now_ms)
+    local text = name == nil and call .. "(nil): the upstream's name is missing" or ((call .. "(\"") .. tostring(name)) .. "\"): no upstream of that name in the configuration of init()"
+    ____exports.fault("unknown_upstream", text, now_ms)
+end
 return ____exports

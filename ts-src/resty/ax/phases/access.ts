@@ -13,7 +13,7 @@ import { endAborted, refuse } from "../nginx/admission";
 import { nowMs } from "../nginx/clock";
 import { isSubrequest, requestBorn, requestKey } from "../nginx/request";
 import type { RejectReason } from "../core/reject";
-import { fault, report } from "./faults";
+import { fault, report, unknownUpstream } from "./faults";
 import { patienceMs } from "./patience";
 import { lastAnswered } from "./visit";
 import { awaitTurn, Turn } from "./wait";
@@ -33,7 +33,7 @@ function enter(name: string): RequestRecord | undefined {
   const now_ms = nowMs();
   const upstream = worker.by_name[name];
   if (upstream === undefined) {
-    fault("unknown_upstream", `access("${name}"): no such upstream in the configuration of init()`, now_ms);
+    unknownUpstream("access", name, now_ms);
     return undefined;
   }
   const key = requestKey();

@@ -14,7 +14,7 @@ import { process } from "../dataplane/worker";
 import { allowTries, endTries, lastFailure, setPeer } from "../nginx/balancer";
 import { nowMs } from "../nginx/clock";
 import { isSubrequest, requestBorn, requestFamily, requestKey } from "../nginx/request";
-import { fault, report } from "./faults";
+import { fault, report, unknownUpstream } from "./faults";
 import { lastAnswered } from "./visit";
 
 /** The request was here before: a retry, or an internal redirect. */
@@ -46,7 +46,7 @@ function enter(name: string): RequestRecord | undefined {
   }
   const upstream = worker.by_name[name];
   if (upstream === undefined) {
-    fault("unknown_upstream", `balancer("${name}"): no such upstream in the configuration of init()`, now_ms);
+    unknownUpstream("balancer", name, now_ms);
     return undefined;
   }
   const key = requestKey();

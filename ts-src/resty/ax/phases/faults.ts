@@ -15,3 +15,15 @@ export function fault(code: FaultCode, message: string, now_ms: number): void {
 export const report: FaultReporter = (kind, message) => {
   fault(kind, message, nowMs());
 };
+
+/**
+ * A call names an upstream that init() does not know.
+ * @param name as the user's Lua handed it over: nil, where it was to come from a variable that is empty
+ */
+export function unknownUpstream(call: string, name: string | undefined, now_ms: number): void {
+  const text =
+    name === undefined
+      ? `${call}(nil): the upstream's name is missing`
+      : `${call}("${tostring(name)}"): no upstream of that name in the configuration of init()`;
+  fault("unknown_upstream", text, now_ms);
+}

@@ -18,6 +18,9 @@ local sumInFlight = ____ingest.sumInFlight
 local takeDeltas = ____ingest.takeDeltas
 local ____judge = require("resty.ax.collector.judge")
 local judgeUpstream = ____judge.judgeUpstream
+local ____adaptive_limit = require("resty.ax.collector.adaptive_limit")
+local adaptLimits = ____adaptive_limit.adaptLimits
+local takeLimits = ____adaptive_limit.takeLimits
 local ____compose = require("resty.ax.collector.compose")
 local composeUpstream = ____compose.composeUpstream
 local ____publish = require("resty.ax.collector.publish")
@@ -82,6 +85,13 @@ function load(collector, now_ms)
         end
     end
     takeOver(collector, now_ms)
+    do
+        local i = 0
+        while i < #collector.upstreams do
+            takeLimits(collector.deps, collector.upstreams[i + 1], now_ms)
+            i = i + 1
+        end
+    end
     local holderAlive = collector.deps.holderAlive
     if holderAlive ~= nil then
         collector.slots = repairOf(collector, holderAlive)
@@ -157,6 +167,7 @@ function ____exports.tick(collector, now_ms)
                 judgeUpstream(collector, upstream, now_ms)
                 composeUpstream(collector, upstream, now_ms)
             end
+            adaptLimits(collector.deps, upstream, now_ms)
             i = i + 1
         end
     end

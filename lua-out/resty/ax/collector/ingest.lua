@@ -10,6 +10,8 @@ local ____wire = require("resty.ax.core.wire")
 local DELTAS_MAX = ____wire.DELTAS_MAX
 local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
+local ____adaptive_limit = require("resty.ax.collector.adaptive_limit")
+local noteDelta = ____adaptive_limit.noteDelta
 local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
 local ____values = require("resty.ax.core.values")
@@ -59,6 +61,9 @@ end
 function takeNodeDelta(node, delta, now_ms)
     advanceNode(node.windows, now_ms)
     feedNode(node.windows, delta)
+    if node.adaptive ~= nil then
+        noteDelta(node.adaptive, delta)
+    end
     countStreak(node, delta, now_ms)
     countGoodRun(node, delta)
     local ____node_seen_4, ____picks_since_return_5 = node.seen, "picks_since_return"

@@ -15,6 +15,8 @@ local ____exports = {}
 local newSeen, newDetail
 local ____ejection = require("resty.ax.core.ejection")
 local newHealth = ____ejection.newHealth
+local ____adaptive_limit = require("resty.ax.collector.adaptive_limit")
+local newAdaptiveLimit = ____adaptive_limit.newAdaptiveLimit
 local ____windows = require("resty.ax.core.windows")
 local newNodeWindows = ____windows.newNodeWindows
 local ____wills = require("resty.ax.collector.wills")
@@ -68,6 +70,7 @@ function ____exports.newNodeRecord(config, upstream, key, now_ms)
         held_until_ms = 0,
         good_run = 0,
         usual_ms = 0,
+        adaptive = newAdaptiveLimit(upstream, config, now_ms),
         detail = newDetail(config.weight, now_ms),
         described = false,
         detail_text = "",

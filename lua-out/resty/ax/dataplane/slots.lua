@@ -48,6 +48,8 @@ local function addEntry(slots, id, limit, hard)
     local at = #slots.limit
     slots.limit[at + 1] = limit
     slots.hard[at + 1] = hard
+    slots.own_limit[at + 1] = limit
+    slots.own_hard[at + 1] = hard
     slots.total_key[at + 1] = totalKey(slots.upstream, id)
     slots.held_key[at + 1] = heldKey(slots.upstream, id, slots.holder)
     slots.used[at + 1] = 0
@@ -75,6 +77,8 @@ function ____exports.newSlots(store, holder, upstream, ids, limits)
         ids = ids,
         limit = {},
         hard = {},
+        own_limit = {},
+        own_hard = {},
         total_key = {},
         held_key = {},
         used = {},
@@ -127,6 +131,17 @@ function ____exports.setHolder(slots, holder)
             at = at + 1
         end
     end
+end
+--- The adaptive limit of a node has moved: it holds from the next lease on, without overflow. Never more than what is
+-- configured, with which it ends. Leases that are over it end with the requests that use them.
+-- 
+-- @param node number
+-- @param limit 1 or more
+function ____exports.setLimit(slots, node, limit)
+    local own = slots.own_limit[node + 1]
+    local lowered = limit < own
+    slots.limit[node + 1] = lowered and limit or own
+    slots.hard[node + 1] = lowered and limit or slots.own_hard[node + 1]
 end
 --- Takes the marks off that are no longer true.
 local function reopen(slots, at, now_ms)

@@ -238,6 +238,7 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         hold_ms = HOLD_MS,
         usable = 0,
         slots = nil,
+        limits_text = nil,
         retry_budget = newRetryBudget(config.retry_ratio, config.retry_min_per_s),
         tallies = newTallies(),
         scratch = {},

@@ -17,6 +17,8 @@ local ____wire = require("resty.ax.core.wire")
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 local ____limits = require("resty.ax.observe.limits")
 local limitStatus = ____limits.limitStatus
+local nodeLimit = ____limits.nodeLimit
+local readAdaptive = ____limits.readAdaptive
 --- Data older than this is called stale: several collector intervals, or an election, went by.
 local STALE_MS = 5000
 local function decodeObject(deps, key)
@@ -134,6 +136,13 @@ local function showWill(deps, upstream, shown, now_ms)
         shown.operator = willStatus(will, now_ms)
     end
 end
+local function showLimit(shown, config, given, published)
+    local ____nodeLimit_result_2 = nodeLimit(config, given, published)
+    local limit = ____nodeLimit_result_2.limit
+    local adaptive = ____nodeLimit_result_2.adaptive
+    shown.limit = limit
+    shown.adaptive_limit = adaptive
+end
 --- One node of an upstream.
 function ____exports.nodeStatus(deps, config, given, now_ms)
     local shown = oneNode(
@@ -142,6 +151,12 @@ function ____exports.nodeStatus(deps, config, given, now_ms)
         now_ms
     )
     showWill(deps, config.name, shown, now_ms)
+    showLimit(
+        shown,
+        config,
+        given,
+        readAdaptive(deps.store, deps.decode, config)
+    )
     return shown
 end
 --- One upstream, all its configured nodes in the order of the configuration.
@@ -163,8 +178,8 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         status.keyless_picks = type(keyless) == "number" and keyless or 0
     end
     if detail == nil then
-        local ____status_warnings_4 = status.warnings
-        ____status_warnings_4[#____status_warnings_4 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"
+        local ____status_warnings_5 = status.warnings
+        ____status_warnings_5[#____status_warnings_5 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"
     else
         status.data_age_ms = now_ms - detail.at_ms
         status.collector_pid = detail.collector_pid
@@ -173,22 +188,24 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         status.p99_ms = detail.p99_ms
         status.probes = detail.probes
         if status.data_age_ms > STALE_MS then
-            local ____status_warnings_5 = status.warnings
-            ____status_warnings_5[#____status_warnings_5 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"
+            local ____status_warnings_6 = status.warnings
+            ____status_warnings_6[#____status_warnings_6 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"
         end
     end
+    local adaptive = readAdaptive(deps.store, deps.decode, config)
     local has_wills = hasWills(deps.store, config.name)
     for ____, given in ipairs(config.nodes) do
         local shown = oneNode(detail, given, now_ms)
         if has_wills then
             showWill(deps, config.name, shown, now_ms)
         end
-        local ____status_nodes_6 = status.nodes
-        ____status_nodes_6[#____status_nodes_6 + 1] = shown
+        showLimit(shown, config, given, adaptive)
+        local ____status_nodes_7 = status.nodes
+        ____status_nodes_7[#____status_nodes_7 + 1] = shown
     end
     if hasPicksOnly(status.nodes) then
-        local ____status_warnings_7 = status.warnings
-        ____status_warnings_7[#____status_warnings_7 + 1] = "no request has been accounted: log() does not run where this upstream is used (log_missing)"
+        local ____status_warnings_8 = status.warnings
+        ____status_warnings_8[#____status_warnings_8 + 1] = "no request has been accounted: log() does not run where this upstream is used (log_missing)"
     end
     status.warnings = jsonList(status.warnings)
     return status
@@ -215,13 +232,13 @@ function ____exports.workerStatus(deps, now_ms)
             )
             if record ~= nil and asNumber(record.pid) ~= nil and asNumber(record.at_ms) ~= nil then
                 local exiting = record.exiting == true
-                local ____exiting_8
+                local ____exiting_9
                 if exiting then
-                    ____exiting_8 = deps.processAlive(record.pid)
+                    ____exiting_9 = deps.processAlive(record.pid)
                 else
-                    ____exiting_8 = math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
+                    ____exiting_9 = math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
                 end
-                local alive = ____exiting_8
+                local alive = ____exiting_9
                 if alive then
                     workers[#workers + 1] = {
                         pid = record.pid,

@@ -151,6 +151,9 @@ function ____exports.init(source)
         if upstream.hash_key ~= nil and (custom[upstream.name] or strategies[upstream.strategy]).uses_key ~= true then
             logWarning(((("upstreams." .. upstream.name) .. ".hash_key: strategy ") .. strategy) .. " does not go by a key; it has no effect")
         end
+        if upstream.adaptive_limit ~= nil and upstream.queue == nil then
+            logWarning(("upstreams." .. upstream.name) .. ".adaptive_limit: without a queue, requests that find a limit low are refused")
+        end
         logNotice((((((("upstream \"" .. upstream.name) .. "\": ") .. tostring(count)) .. " nodes from ") .. upstream.nodes_from) .. ", strategy ") .. strategy)
     end
 end

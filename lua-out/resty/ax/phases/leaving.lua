@@ -5,6 +5,8 @@ local ____exchange = require("resty.ax.dataplane.exchange")
 local publish = ____exchange.publish
 local readOthers = ____exchange.readOthers
 local readSnapshots = ____exchange.readSnapshots
+local ____limits = require("resty.ax.dataplane.limits")
+local readLimits = ____limits.readLimits
 --- The flush of a worker that shuts down: no timer runs there any more, but its waiters have to learn what the
 -- other workers have in flight, or would wait for room that has long been there. Does nothing more often than a
 -- flush. Access phase, by the waiter that polls.
@@ -17,5 +19,6 @@ function ____exports.flushWhileLeaving(worker, now_ms)
     publishDoors(worker.exchange, worker.upstreams, now_ms)
     readOthers(worker.exchange, worker.upstreams, now_ms)
     readSnapshots(worker.exchange, worker.upstreams, now_ms)
+    readLimits(worker.store, worker.upstreams, worker.exchange.decode)
 end
 return ____exports

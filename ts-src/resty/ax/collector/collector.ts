@@ -1,6 +1,7 @@
 import type { AxConfig } from "../core/model";
 import { sumInFlight, takeDeltas } from "./ingest";
 import { judgeUpstream } from "./judge";
+import { adaptLimits, takeLimits } from "./adaptive_limit";
 import { composeUpstream } from "./compose";
 import { publish } from "./publish";
 import { addUpstream, newSlotRepair, repairSlots, type SlotRepair } from "./slot_repair";
@@ -65,6 +66,7 @@ export function tick(collector: Collector, now_ms: number): void {
       judgeUpstream(collector, upstream, now_ms);
       composeUpstream(collector, upstream, now_ms);
     }
+    adaptLimits(collector.deps, upstream, now_ms);
   }
   publish(collector, now_ms);
   repair(collector);
@@ -102,6 +104,7 @@ function load(collector: Collector, now_ms: number): void {
     collector.by_name[names[i]] = upstream;
   }
   takeOver(collector, now_ms);
+  for (let i = 0; i < collector.upstreams.length; i++) takeLimits(collector.deps, collector.upstreams[i], now_ms);
   const holderAlive = collector.deps.holderAlive;
   if (holderAlive !== undefined) collector.slots = repairOf(collector, holderAlive);
   collector.loaded = true;

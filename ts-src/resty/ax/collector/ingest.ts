@@ -1,6 +1,7 @@
 import { cleanSparse, lowerBoundMs } from "../core/histogram";
 import { advanceNode, feedNode } from "../core/windows";
 import { DELTAS_MAX, type NodeDelta, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
+import { noteDelta } from "./adaptive_limit";
 import { breathe, type Collector, type NodeRecord } from "./state";
 import { asCount, asNumber, asRecord } from "../core/values";
 
@@ -65,6 +66,7 @@ function countGoodRun(node: NodeRecord, delta: NodeDelta): void {
 function takeNodeDelta(node: NodeRecord, delta: NodeDelta, now_ms: number): void {
   advanceNode(node.windows, now_ms);
   feedNode(node.windows, delta);
+  if (node.adaptive !== undefined) noteDelta(node.adaptive, delta);
   countStreak(node, delta, now_ms);
   countGoodRun(node, delta);
   node.seen.picks_since_return += delta.picks;

@@ -1,5 +1,6 @@
 import { type Health, newHealth, type Seen } from "../core/ejection";
 import type { Evidence } from "../core/evidence";
+import { type AdaptiveLimit, newAdaptiveLimit } from "./adaptive_limit";
 import type { SlotRepair } from "./slot_repair";
 import type { AxConfig, NodeConfig, UpstreamConfig } from "../core/model";
 import type { ProbeSource } from "../core/probe/view";
@@ -50,6 +51,8 @@ export interface NodeRecord {
   usual_ms: number;
   /** What its windows say, as of the last look; undefined when they are empty or it is out of rotation. */
   evidence?: Evidence;
+  /** Its adaptive limit; undefined without the option. */
+  adaptive?: AdaptiveLimit;
   /** What an operator wants of it now, if anything. */
   will?: OperatorWill;
   /** What is published; scores and totals live in here alone. */
@@ -126,6 +129,7 @@ export function newNodeRecord(config: NodeConfig, upstream: UpstreamConfig, key:
     held_until_ms: 0,
     good_run: 0,
     usual_ms: 0,
+    adaptive: newAdaptiveLimit(upstream, config, now_ms),
     detail: newDetail(config.weight, now_ms),
     described: false,
     detail_text: "",

@@ -61,6 +61,8 @@ export interface UpstreamConfig {
   /** Limits and retry budget: core/config/flow_options.ts. */
   /** Absent = DEFAULT_CAPACITY, and no refusal. */
   max_concurrency_per_node?: number;
+  /** Absent = limits stay as configured. */
+  adaptive_limit?: AdaptiveLimitConfig;
   max_overflow_ratio: number;
   overload_cool_down_s: number;
   /** Absent = the upstream as a whole is not limited. */
@@ -84,6 +86,14 @@ export interface UpstreamConfig {
   retry_after_s: number;
   /** Active checks; absent = none. */
   probe?: ProbeConfig;
+}
+
+/** Limits found by latency: core/gradient.ts. Documented in core/config/flow_options.ts. */
+export interface AdaptiveLimitConfig {
+  min: number;
+  probe_limit: number;
+  probe_interval_s: number;
+  tolerance: number;
 }
 
 /** The queue that access() lets requests wait in. Documented in core/config/queue_options.ts. */

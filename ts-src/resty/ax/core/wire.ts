@@ -22,6 +22,7 @@ import type { ProbeSummary } from "./probe/tally";
  * | operator:<upstream>\n<node> | API, each change     | collector, API    | until taken back (operator.ts) |
  * | door:<slot>           | its worker, each flush        | status API        | dead when `at_ms` is old (dataplane/door_exchange.ts) |
  * | line:<slot>:<upstream> | its worker, while it has waiters | every worker   | see dataplane/line_exchange.ts |
+ * | limits:<upstream>     | collector, when one moves     | every worker, status API | see collector/adaptive_limit.ts |
  * | refused:<reason>:<upstream>, classes:… | every worker, each flush | status API | for ever (one number each) |
  * | keyless:<upstream>    | every worker, each flush      | status API        | for ever (one number an upstream) |
  * | errors:<code>         | every worker                  | status API        | for ever (one number a code) |
@@ -105,6 +106,26 @@ export interface SnapshotNode {
   samples?: number;
   /** P99 of successes by the window that speaks for the node (evidence.ts), ms; absent with fewer than min_samples. */
   judged_p99_ms?: number;
+}
+
+/** The adaptive limit of one node (core/gradient.ts). */
+export interface NodeLimit {
+  /** In force now: requests in flight over all workers. */
+  limit: number;
+  /** In operation, when nothing is being measured. */
+  operating: number;
+  /** When the next measuring is due, monotonic ms. */
+  probe_due_ms: number;
+  /** Median latency with next to nothing to do, and of late, ms; absent = not known yet. */
+  base_ms?: number;
+  latency_ms?: number;
+  /** The limit is low for the sake of measuring. */
+  measuring?: boolean;
+}
+
+/** @returns the key of a JSON object: node identity → NodeLimit */
+export function limitsKey(upstream: string): string {
+  return `limits:${upstream}`;
 }
 
 /** Immutable: a reader sees the old one or the new one, whole. */

@@ -1,7 +1,9 @@
-/** From an upstream's configuration to the limits that are kept. */
+/** From an upstream's configuration, and from what the collector finds, to the limits that are kept. */
 import { DEFAULT_CAPACITY } from "../core/model";
 import type { Store } from "../core/store";
-import { newSlots } from "./slots";
+import { asNumber, asRecord } from "../core/values";
+import { limitsKey } from "../core/wire";
+import { newSlots, setLimit } from "./slots";
 import type { Upstream } from "./upstream";
 
 /** A limit that nobody chose fails no request: a node over it is left out while another one has room, no more. */
@@ -28,4 +30,27 @@ export function attachSlots(upstream: Upstream, store: Store, holder: number): v
     whole: config.max_concurrency ?? 0,
     cool_down_ms: config.overload_cool_down_s * 1000,
   });
+}
+
+/**
+ * Takes over adaptive limits that have moved. Flush; one read of the store for each upstream that has them.
+ *
+ * @param decode from JSON; undefined when the text is not JSON
+ */
+export function readLimits(store: Store, upstreams: Upstream[], decode: (this: void, text: string) => unknown): void {
+  for (const upstream of upstreams) {
+    if (upstream.config.adaptive_limit !== undefined) readOwn(store, upstream, decode);
+  }
+}
+
+function readOwn(store: Store, upstream: Upstream, decode: (this: void, text: string) => unknown): void {
+  const slots = upstream.slots;
+  const text = store.get(limitsKey(upstream.config.name));
+  if (slots === undefined || typeof text !== "string" || text === upstream.limits_text) return;
+  upstream.limits_text = text;
+  const limits = asRecord(decode(text));
+  for (let node = 0; node < upstream.pool.n; node++) {
+    const limit = asNumber(asRecord(limits?.[upstream.pool.ids[node]])?.["limit"]);
+    if (limit !== undefined && limit >= 1) setLimit(slots, node, Math.floor(limit));
+  }
 }

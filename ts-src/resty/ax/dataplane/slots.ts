@@ -30,9 +30,12 @@ export interface Slots {
   upstream: string;
   n: number;
   ids: string[];
-  /** The limit, and with overflow. */
+  /** The limit in force, and with overflow; moved by `setLimit`. */
   limit: number[];
   hard: number[];
+  /** As configured. */
+  own_limit: number[];
+  own_hard: number[];
   total_key: string[];
   held_key: string[];
   /** Taken by requests of this worker; leased by it. `used` is over `held` only where nothing could be leased. */
@@ -78,6 +81,8 @@ function addEntry(slots: Slots, id: string, limit: number, hard: number): void {
   const at = slots.limit.length;
   slots.limit[at] = limit;
   slots.hard[at] = hard;
+  slots.own_limit[at] = limit;
+  slots.own_hard[at] = hard;
   slots.total_key[at] = totalKey(slots.upstream, id);
   slots.held_key[at] = heldKey(slots.upstream, id, slots.holder);
   slots.used[at] = 0;
@@ -107,6 +112,8 @@ export function newSlots(store: Store, holder: number, upstream: string, ids: st
     ids,
     limit: [],
     hard: [],
+    own_limit: [],
+    own_hard: [],
     total_key: [],
     held_key: [],
     used: [],
@@ -141,6 +148,20 @@ export function setHolder(slots: Slots, holder: number): void {
     slots.held_key[at] = heldKey(slots.upstream, at < slots.n ? slots.ids[at] : "", holder);
     slots.store.remove(slots.held_key[at]);
   }
+}
+
+/**
+ * The adaptive limit of a node has moved: it holds from the next lease on, without overflow. Never more than what is
+ * configured, with which it ends. Leases that are over it end with the requests that use them.
+ *
+ * @param node number
+ * @param limit 1 or more
+ */
+export function setLimit(slots: Slots, node: number, limit: number): void {
+  const own = slots.own_limit[node];
+  const lowered = limit < own;
+  slots.limit[node] = lowered ? limit : own;
+  slots.hard[node] = lowered ? limit : slots.own_hard[node];
 }
 
 function close(slots: Slots, at: number, now_ms: number): void {

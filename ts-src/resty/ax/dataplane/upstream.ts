@@ -59,6 +59,8 @@ export interface Upstream {
   usable: number;
   /** The concurrency limits; undefined: none are kept (simulations, specs). */
   slots: Slots | undefined;
+  /** JSON text of the adaptive limits applied last, to see whether one moved. */
+  limits_text: string | undefined;
   /** How many retries are allowed now. */
   retry_budget: RetryBudget;
   /** What was refused, and why. */
@@ -122,6 +124,7 @@ export function newUpstream(
     hold_ms: HOLD_MS,
     usable: 0,
     slots: undefined,
+    limits_text: undefined,
     retry_budget: newRetryBudget(config.retry_ratio, config.retry_min_per_s),
     tallies: newTallies(),
     scratch: [],

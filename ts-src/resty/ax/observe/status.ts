@@ -12,7 +12,7 @@ import { asCount, asNumber, asRecord } from "../core/values";
 import { jsonList } from "./document";
 import { hasWills, readWill, type WillStatus, willStatus } from "./wills";
 import { type Detail, type DetailNode, WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
-import { type LimitStatus, limitStatus } from "./limits";
+import { type AdaptiveStatus, type LimitStatus, limitStatus, nodeLimit, readAdaptive } from "./limits";
 
 /** Data older than this is called stale: several collector intervals, or an election, went by. */
 const STALE_MS = 5000;
@@ -48,6 +48,10 @@ export interface NodeStatus {
   error_rate?: number;
   ejections?: number;
   max_conns: number;
+  /** Most requests in flight now; absent = no limit that refuses. */
+  limit?: number;
+  /** Where that is found by latency. */
+  adaptive_limit?: AdaptiveStatus;
   max_fails: number;
   fail_timeout_s: number;
   labels: Record<string, string>;
@@ -203,10 +207,19 @@ function showWill(deps: StatusDeps, upstream: string, shown: NodeStatus, now_ms:
   if (will !== undefined) shown.operator = willStatus(will, now_ms);
 }
 
+function showLimit(shown: NodeStatus, config: UpstreamConfig, given: NodeConfig, published: Adaptive): void {
+  const { limit, adaptive } = nodeLimit(config, given, published);
+  shown.limit = limit;
+  shown.adaptive_limit = adaptive;
+}
+
+type Adaptive = ReturnType<typeof readAdaptive>;
+
 /** One node of an upstream. */
 export function nodeStatus(deps: StatusDeps, config: UpstreamConfig, given: NodeConfig, now_ms: number): NodeStatus {
   const shown = oneNode(decodeObject(deps, `detail:${config.name}`) as Detail | undefined, given, now_ms);
   showWill(deps, config.name, shown, now_ms);
+  showLimit(shown, config, given, readAdaptive(deps.store, deps.decode, config));
   return shown;
 }
 
@@ -241,10 +254,12 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
       status.warnings.push(`data is ${seconds(detail.at_ms, now_ms)} s old: the collector does not get through`);
     }
   }
+  const adaptive = readAdaptive(deps.store, deps.decode, config);
   const has_wills = hasWills(deps.store, config.name);
   for (const given of config.nodes) {
     const shown = oneNode(detail, given, now_ms);
     if (has_wills) showWill(deps, config.name, shown, now_ms);
+    showLimit(shown, config, given, adaptive);
     status.nodes.push(shown);
   }
   if (hasPicksOnly(status.nodes)) {

@@ -107,6 +107,11 @@ export function init(source: unknown): void {
     if (upstream.hash_key !== undefined && (custom[upstream.name] ?? strategies[upstream.strategy]).uses_key !== true) {
       logWarning(`upstreams.${upstream.name}.hash_key: strategy ${strategy} does not go by a key; it has no effect`);
     }
+    if (upstream.adaptive_limit !== undefined && upstream.queue === undefined) {
+      logWarning(
+        `upstreams.${upstream.name}.adaptive_limit: without a queue, requests that find a limit low are refused`,
+      );
+    }
     logNotice(`upstream "${upstream.name}": ${count} nodes from ${upstream.nodes_from}, strategy ${strategy}`);
   }
 }

@@ -12,7 +12,7 @@ import { prepareAll } from "../dataplane/prepare";
 import { newHall } from "../dataplane/line";
 import { newRequestTable } from "../dataplane/requests";
 import { settleLeases } from "../dataplane/leases";
-import { attachSlots } from "../dataplane/limits";
+import { attachSlots, readLimits } from "../dataplane/limits";
 import { gatewayLimit } from "../dataplane/rate";
 import { setHolder } from "../dataplane/slots";
 import { missingLog, sweep } from "../dataplane/sweep";
@@ -151,6 +151,7 @@ function newOffice(worker: Worker, now_ms: number): Collector {
 function receive(worker: Worker, now_ms: number): void {
   readOthers(worker.exchange, worker.upstreams, now_ms);
   readSnapshots(worker.exchange, worker.upstreams, now_ms);
+  readLimits(worker.store, worker.upstreams, decodeOrNothing);
   for (const upstream of worker.upstreams) {
     releaseHolds(upstream, now_ms);
     setLongAside(upstream, now_ms);

@@ -1,5 +1,6 @@
 import { publishDoors } from "../dataplane/door_exchange";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
+import { readLimits } from "../dataplane/limits";
 import type { Worker } from "../dataplane/worker";
 
 /**
@@ -14,4 +15,5 @@ export function flushWhileLeaving(worker: Worker, now_ms: number): void {
   publishDoors(worker.exchange, worker.upstreams, now_ms);
   readOthers(worker.exchange, worker.upstreams, now_ms);
   readSnapshots(worker.exchange, worker.upstreams, now_ms);
+  readLimits(worker.store, worker.upstreams, worker.exchange.decode);
 }

@@ -37,10 +37,11 @@ function ____exports.unitOf(key)
 end
 ---
 -- @param key the field's name: its end is the unit
--- @returns for instance "1..60 s"
+-- @returns for instance "1..60 s", or "0 or 1..60 s"
 function ____exports.rangeText(field, key)
     local unit = ____exports.unitOf(key)
-    return ((showNumber(field.min) .. "..") .. showNumber(field.max)) .. (unit == "" and "" or " " .. unit)
+    local zero = field.or_zero == true and "0 or " or ""
+    return (((zero .. showNumber(field.min)) .. "..") .. showNumber(field.max)) .. (unit == "" and "" or " " .. unit)
 end
 ---
 -- @returns the texts in quotes, separated by commas

@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____flow_options = require("resty.ax.core.config.flow_options")
+local checkAdaptiveLimit = ____flow_options.checkAdaptiveLimit
 local ____hash_key = require("resty.ax.core.config.hash_key")
 local checkHashKey = ____hash_key.checkHashKey
 local ____nodes = require("resty.ax.core.config.nodes")
@@ -68,6 +70,7 @@ function ____exports.checkUpstream(strategies, record, raw, path, problems)
     checkCoolDown(record, raw, path, problems)
     checkClasses(record, raw, path, problems)
     checkQueue(record, path, problems)
+    checkAdaptiveLimit(record, path, problems)
     checkHashKey(record, path, problems)
     local strategy = record.strategy
     local ____temp_0

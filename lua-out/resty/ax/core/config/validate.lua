@@ -87,6 +87,9 @@ function validateNumber(value, field, key, path, problems)
         )
         return nil
     end
+    if value == 0 and field.or_zero == true then
+        return value
+    end
     local wrong
     if __TS__NumberIsNaN(value) or value == math.huge or value == -math.huge then
         wrong = "is not a finite number"
@@ -214,13 +217,13 @@ function reportOddKeys(____table, path, problems)
         do
             local raw = key
             if type(raw) == "string" then
-                goto __continue23
+                goto __continue24
             end
             local shown = showValue(raw)
             odd[#odd + 1] = shown
             texts[shown] = ((showValue(____table[key]) .. " has no name: its key is ") .. (type(raw) == "number" and "the number " or "")) .. shown
         end
-        ::__continue23::
+        ::__continue24::
     end
     __TS__ArraySort(odd)
     do
@@ -268,7 +271,7 @@ function validateMap(value, field, key, path, problems)
             do
                 local name = keys[i + 1]
                 if isAbsent(____table[name]) then
-                    goto __continue34
+                    goto __continue35
                 end
                 count = count + 1
                 local entry_path = keyPath(path, name)
@@ -297,7 +300,7 @@ function validateMap(value, field, key, path, problems)
                     valid[name] = entry
                 end
             end
-            ::__continue34::
+            ::__continue35::
             i = i + 1
         end
     end
@@ -319,7 +322,7 @@ function reportUnknownKeys(____table, known, path, problems)
         while i < #keys do
             do
                 if __TS__ArrayIncludes(known, keys[i + 1]) then
-                    goto __continue41
+                    goto __continue42
                 end
                 local near = suggest(keys[i + 1], known)
                 local hint = "none here has a name like it"
@@ -337,7 +340,7 @@ function reportUnknownKeys(____table, known, path, problems)
                     "unknown key; " .. hint
                 )
             end
-            ::__continue41::
+            ::__continue42::
             i = i + 1
         end
     end

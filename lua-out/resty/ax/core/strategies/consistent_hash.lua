@@ -47,10 +47,11 @@ ____exports.consistentHash = {
     uses_key = true,
     options = {points_per_node = pointsPerNode, points_by_weight = {kind = "boolean", default = false, doc = "Nodes get keys in proportion to their base weights. Changing one then moves keys from or to its node, " .. "and no others.", reason = "without it, no edit of a weight moves a key"}, load_factor = {
         kind = "number",
-        min = 0,
+        min = 1.01,
         max = 100,
+        or_zero = true,
         default = 0,
-        doc = "A node that has more than so many times its share of the requests in flight is skipped for new ones; " .. "0 = no bound, else more than 1 to have an effect. 1.25 is usual: no node over 1.25 times the mean.",
+        doc = "A node that has more than so many times its share of the requests in flight is skipped for new ones; " .. "0 = no bound. 1.25 is usual: no node over 1.25 times the mean. At 1 and below there would be no room anywhere.",
         reason = "the same key always goes to the same node; bounds give that up under load"
     }},
     create = function(pool, options)

@@ -13,11 +13,12 @@ export function unitOf(key: string): string {
 
 /**
  * @param key the field's name: its end is the unit
- * @returns for instance "1..60 s"
+ * @returns for instance "1..60 s", or "0 or 1..60 s"
  */
 export function rangeText(field: NumberField, key: string): string {
   const unit = unitOf(key);
-  return `${showNumber(field.min)}..${showNumber(field.max)}${unit === "" ? "" : " " + unit}`;
+  const zero = field.or_zero === true ? "0 or " : "";
+  return `${zero}${showNumber(field.min)}..${showNumber(field.max)}${unit === "" ? "" : " " + unit}`;
 }
 
 /** @returns the texts in quotes, separated by commas */

@@ -1,7 +1,49 @@
+import { keyPath, type Problems, report } from "./problems";
 import type { FieldSchema } from "./schema";
+import { showNumber } from "./show";
 
 /** More requests in flight than any machine holds connections for. */
 const MAX_IN_FLIGHT = 1000000;
+
+/** Options of `adaptive_limit`; the fields of core/model.ts AdaptiveLimitConfig. */
+export const adaptiveLimitFields: Record<string, FieldSchema> = {
+  min: {
+    kind: "number",
+    integer: true,
+    min: 1,
+    max: MAX_IN_FLIGHT,
+    default: 5,
+    doc: "Least limit in operation, whatever the latency says.",
+    reason: "few nodes work on fewer requests at a time, and a limit that is too low cannot find out that it is",
+  },
+  probe_limit: {
+    kind: "number",
+    integer: true,
+    min: 1,
+    max: MAX_IN_FLIGHT,
+    default: 3,
+    doc: "Limit of a node while its latency without load is measured; less than it works on at a time.",
+    reason: "Envoy's: few enough not to wait for each other, enough for 50 answers in a short time",
+  },
+  probe_interval_s: {
+    kind: "number",
+    min: 1,
+    max: 86400,
+    default: 60,
+    doc:
+      "How often that is measured, one node at a time, where it has not been seen without load anyway. It takes as long as " +
+      "50 answers do with `probe_limit` in flight, 5 s at most.",
+    reason: "Envoy's: about 1 % of the capacity at 20 ms, and a base that is no older than a minute",
+  },
+  tolerance: {
+    kind: "number",
+    min: 1,
+    max: 10,
+    default: 1.25,
+    doc: "How many times the latency without load a node's median may be before its limit is lowered.",
+    reason: "Envoy's buffer of 25 %; less takes chance for a queue",
+  },
+};
 
 /** Options of one upstream that bound what it is given to do (docs/limits.md). */
 export const flowFields: Record<string, FieldSchema> = {
@@ -15,6 +57,16 @@ export const flowFields: Record<string, FieldSchema> = {
       "([limits.md](limits.md)); past 90 % of it the score falls. Without it a node that has 500 is left " +
       "out while another one has fewer, and no request is refused: a limit that nobody chose must not fail what nginx " +
       "alone would have served.",
+  },
+  adaptive_limit: {
+    kind: "object",
+    optional: true,
+    fields: adaptiveLimitFields,
+    expected: "a map of options, {} for the defaults,",
+    doc:
+      "Finds out how many requests each node works on at a time, and keeps it from having more in flight, see below and " +
+      "[limits.md](limits.md#adaptive-limits). Set a `queue` too: while a limit is low, requests wait there. " +
+      "`max_concurrency_per_node`, or `max_conns`, stays the most; without either it is 500.",
   },
   max_overflow_ratio: {
     kind: "number",
@@ -89,3 +141,16 @@ export const gatewayFlowFields: Record<string, FieldSchema> = {
     doc: "Requests that may come at once under `global_qps_limit`, after a pause. Without it a tenth of the limit, at least 2.",
   },
 };
+
+/** The least limit must not be more than the most. Parameters as of ObjectCheck. */
+export function checkAdaptiveLimit(record: Record<string, unknown>, path: string, problems: Problems): void {
+  const adaptive = record["adaptive_limit"] as Record<string, unknown> | undefined;
+  const min = adaptive?.["min"] as number | undefined;
+  const max = record["max_concurrency_per_node"] as number | undefined;
+  if (min === undefined || max === undefined || min <= max) return;
+  report(
+    problems,
+    keyPath(keyPath(path, "adaptive_limit"), "min"),
+    `${showNumber(min)} is more than max_concurrency_per_node, which is ${showNumber(max)}; at most that is needed`,
+  );
+}

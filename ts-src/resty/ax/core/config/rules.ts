@@ -1,3 +1,4 @@
+import { checkAdaptiveLimit } from "./flow_options";
 import { checkHashKey } from "./hash_key";
 import { checkNodes } from "./nodes";
 import { checkClasses } from "./placement_options";
@@ -86,6 +87,7 @@ export function checkUpstream(
   checkCoolDown(record, raw, path, problems);
   checkClasses(record, raw, path, problems);
   checkQueue(record, path, problems);
+  checkAdaptiveLimit(record, path, problems);
   checkHashKey(record, path, problems);
   const strategy = record["strategy"] as string | undefined;
   const fields = strategy === undefined ? undefined : strategies[strategy];

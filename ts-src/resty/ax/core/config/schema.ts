@@ -23,6 +23,8 @@ export interface NumberField extends FieldBase {
   min: number;
   max: number;
   integer?: boolean;
+  /** 0 is allowed beside the range: it switches something off. */
+  or_zero?: boolean;
   default?: number;
 }
 

@@ -28,6 +28,7 @@ function validateNumber(value: unknown, field: NumberField, key: string, path: s
     reportWrongType(field, key, value, path, problems);
     return undefined;
   }
+  if (value === 0 && field.or_zero === true) return value;
   let wrong: string | undefined;
   if (Number.isNaN(value) || value === Infinity || value === -Infinity) wrong = "is not a finite number";
   else if (value < field.min) wrong = "is too small";

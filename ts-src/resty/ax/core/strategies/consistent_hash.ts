@@ -52,12 +52,13 @@ export const consistentHash: Strategy<State> = {
     },
     load_factor: {
       kind: "number",
-      min: 0,
+      min: 1.01,
       max: 100,
+      or_zero: true,
       default: 0,
       doc:
         "A node that has more than so many times its share of the requests in flight is skipped for new ones; " +
-        "0 = no bound, else more than 1 to have an effect. 1.25 is usual: no node over 1.25 times the mean.",
+        "0 = no bound. 1.25 is usual: no node over 1.25 times the mean. At 1 and below there would be no room anywhere.",
       reason: "the same key always goes to the same node; bounds give that up under load",
     },
   },

@@ -96,7 +96,8 @@ describe("the collector with adaptive_limit", function()
 
   it("goes on where the one before it was, within the configuration of now", function()
     local kit = kit_of({ "a", "b" })
-    kit.store.set("limits:backend", '{"a":{"limit":3,"operating":37.5,"base_ms":12,"probe_due_ms":1e15},"b":{"limit":9}}')
+    local known = '{"limit":3,"operating":37.5,"base_ms":12,"probe_due_ms":1e15}'
+    kit.store.set("limits:backend", ('{"a":%s,"b":{"limit":9}}'):format(known))
     kit:tick()
     local now = limits_of(kit)
     assert.equal(37, now.a.limit)

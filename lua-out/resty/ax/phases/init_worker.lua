@@ -47,6 +47,7 @@ local ____leases = require("resty.ax.dataplane.leases")
 local settleLeases = ____leases.settleLeases
 local ____limits = require("resty.ax.dataplane.limits")
 local attachSlots = ____limits.attachSlots
+local readLimits = ____limits.readLimits
 local ____rate = require("resty.ax.dataplane.rate")
 local gatewayLimit = ____rate.gatewayLimit
 local ____slots = require("resty.ax.dataplane.slots")
@@ -261,6 +262,7 @@ end
 local function receive(worker, now_ms)
     readOthers(worker.exchange, worker.upstreams, now_ms)
     readSnapshots(worker.exchange, worker.upstreams, now_ms)
+    readLimits(worker.store, worker.upstreams, decodeOrNothing)
     for ____, upstream in ipairs(worker.upstreams) do
         releaseHolds(upstream, now_ms)
         setLongAside(upstream, now_ms)

@@ -69,7 +69,8 @@ describe("the operator's will through the API", () => {
       const gateway = await kit.gateway({ servers: backends, server_params: "fail_timeout=600s" });
       const id = backends[0].address;
       await backends[0].kill();
-      const load = startLoad(gateway, 8);
+      // Called dead when it answered nothing for a short window.
+      const load = startLoad(gateway, 16);
       await waitForStatus(gateway, "an ejection", (nodes) => nodes[0].state === "ejected");
       await backends[0].restart();
       await patch(gateway, id, { force: "up", for_s: 2 });

@@ -29,7 +29,8 @@ describe("retries", () => {
         expect(tried).toHaveLength(4);
       }
       const nodes = (await waitForOutcomes(gateway, 80)).upstreams[0].nodes;
-      for (const node of nodes) expect(node.totals).toEqual({ picks: 20, ok: 0, err: 20, fail: 0, aborted: 0 });
+      for (const node of nodes)
+        expect(node.totals).toEqual({ picks: 20, ok: 0, err: 20, fail: 0, aborted: 0, busy: 0 });
       for (const backend of backends) expect((await backend.counters()).requests).toBe(20);
       await waitForIdle(gateway);
     }));
@@ -182,7 +183,7 @@ describe("outcomes", () => {
         socket.destroy();
       }
       const node = (await waitForOutcomes(gateway, 5)).upstreams[0].nodes[0];
-      expect(node.totals).toEqual({ picks: 5, ok: 0, err: 0, fail: 0, aborted: 5 });
+      expect(node.totals).toEqual({ picks: 5, ok: 0, err: 0, fail: 0, aborted: 5, busy: 0 });
       expect(node.state).toBe("online");
       await waitForIdle(gateway);
     }));
@@ -274,7 +275,7 @@ describe("outcomes", () => {
       const gateway = await kit.gateway({ servers: [backend], server, http: "log_subrequest on;" });
       for (let k = 0; k < 10; k++) expect((await gateway.get("/guarded")).status).toBe(204);
       const node = (await waitForOutcomes(gateway, 10)).upstreams[0].nodes[0];
-      expect(node.totals).toEqual({ picks: 10, ok: 10, err: 0, fail: 0, aborted: 0 });
+      expect(node.totals).toEqual({ picks: 10, ok: 10, err: 0, fail: 0, aborted: 0, busy: 0 });
       await waitForIdle(gateway);
     }));
 

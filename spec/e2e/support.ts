@@ -22,7 +22,7 @@ export interface NodeStatus {
   max_fails: number;
   fail_timeout_s: number;
   probe?: { verdict: string };
-  totals: { picks: number; ok: number; err: number; fail: number; aborted: number };
+  totals: { picks: number; ok: number; err: number; fail: number; aborted: number; busy: number };
 }
 
 export interface UpstreamStatus {

@@ -145,7 +145,7 @@ describe("the schema", () => {
   const all = [...own, ...Object.values(strategyOptions()).flatMap((fields) => Object.entries(fields))];
   /** Shares, ratios, counts and weights. */
   const without_unit =
-    /^(max_\w+|min_samples|global_qps_limit|global_qps_burst|retry_ratio|retry_min_per_s|score_\w+|weight\w*|cost|ramp_from|error_penalty_from|eject_error_rate)$/;
+    /^(max_\w+|min_samples|global_qps_limit|global_qps_burst|retry_ratio|retry_min_per_s|score_\w+|weight\w*|cost|ramp_from|slow_start_share|panic_threshold|error_penalty_from|eject_error_rate)$/;
 
   it("puts a unit into the name of every number that has one", () => {
     for (const [key, field] of own) {

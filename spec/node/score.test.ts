@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { coolDownMs } from "../../ts-src/resty/ax/core/ejection";
+import { coolDownMs } from "../../ts-src/resty/ax/core/health/cool_down";
 import {
   connRatio,
   errorRatio,

@@ -24,6 +24,13 @@ local upstream_defaults = {
   cool_down_max_s = 600,
   ramp_s = 30,
   ramp_from = 0.2,
+  return_trial = false,
+  slow_start_s = 0,
+  slow_start_share = 0.2,
+  max_ejected_share = 1,
+  panic_threshold = 0.2,
+  panic = "spread",
+  eject_host = false,
   max_concurrency_per_node = 500,
 }
 
@@ -60,6 +67,7 @@ function M.new(options)
     store = options.store or fake_store(),
     now_ms = options.now_ms or 1000000,
     warnings = {},
+    events = {},
     alive = options.alive or {},
   }
   local upstreams = options.upstreams or { M.upstream(options.nodes, options.upstream) }
@@ -79,6 +87,13 @@ function M.new(options)
       kit.warnings[#kit.warnings + 1] = kind .. ": " .. message
     end,
     pause = options.pause,
+    probes = options.probes,
+    wallS = function()
+      return 1700000000 + kit.now_ms / 1000
+    end,
+    onEvent = function(upstream, event)
+      kit.events[#kit.events + 1] = { upstream = upstream, event = event }
+    end,
   })
   return setmetatable(kit, { __index = M })
 end

@@ -19,12 +19,15 @@ function M.delta(latencies, given)
     sum_ms = sum_ms,
     hist = histogram.toSparse(counts),
     streak = 0,
+    failures = 0,
+    busy = 0,
+    retry_after_ms = 0,
   }
   for key, value in pairs(given or {}) do
     delta[key] = value
   end
   if given and not given.picks then
-    delta.picks = delta.ok + delta.err + delta.fail + delta.aborted
+    delta.picks = delta.ok + delta.err + delta.fail + delta.aborted + delta.busy
   end
   return delta
 end

@@ -235,7 +235,8 @@ describe("connection failures", function()
     c:report({ a = deltas.delta({}, { err = 1 }) }, "backend", 2)
     c:report({ a = deltas.delta({}, { fail = 2, streak = 4 }) }, "backend", 1)
     c:tick()
-    assert.equal("online", c:at("a").state)
+    -- Five failures of any kind are one row; that ejects nobody.
+    assert.equal("suspect", c:at("a").state)
   end)
 
   it("after the last answer count from there", function()
@@ -254,7 +255,8 @@ describe("connection failures", function()
     c:run(11)
     c:report({ a = deltas.delta({}, { fail = 1, streak = 3 }) })
     c:tick()
-    assert.equal("online", c:at("a").state)
+    -- Not a row of three any more for max_fails; that it has only failed for a minute still makes it suspect.
+    assert.equal("suspect", c:at("a").state)
   end)
 end)
 
@@ -303,10 +305,10 @@ describe("a dead node", function()
     c:run(3, dead(six))
     local left = 0
     for _, node in pairs(c:snapshot().nodes) do
-      left = left + (node.state == "online" and 1 or 0)
+      left = left + (node.state == "suspect" and 1 or 0)
     end
     assert.equal(1, left)
-    assert.matches("kept as the last node in rotation", c:at("f").reason)
+    assert.matches("kept, the pool cannot spare it", c:at("f").reason)
   end)
 end)
 
@@ -500,9 +502,11 @@ describe("the shared store", function()
     end
     assert.is_true(#keys >= 4)
     for _, key in ipairs(keys) do
+      -- A lost entry of the event log is lost.
+      local is_event = key:find("^event:") ~= nil
       c.store.remove(key)
       c:run(5, one_slow(80))
-      assert.is_not_nil(c.store.get(key), key)
+      assert.is_true(is_event or c.store.get(key) ~= nil, key)
       assert.is_true(c.store.get("generation") > generation)
       generation = c.store.get("generation")
       assert.equal(0.2, c:at("a").score)

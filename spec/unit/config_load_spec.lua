@@ -89,15 +89,15 @@ describe("loading a table", function()
     assert.same({ sample = 6 }, backend.strategy_options)
     assert.same({
       {
-        id = "10.0.0.1:8080", host = "10.0.0.1", port = 8080, weight = 5, max_fails = 3, fail_timeout_s = 10,
+        id = "10.0.0.1:8080", host = "10.0.0.1", port = 8080, weight = 5, max_fails = 10, fail_timeout_s = 30,
         max_conns = 0, backup = false, down = false, zone = "", cost = 1, labels = { zone = "a" },
       },
       {
-        id = "two", host = "[2001:db8::2]", port = 80, weight = 1, max_fails = 3, fail_timeout_s = 10,
+        id = "two", host = "[2001:db8::2]", port = 80, weight = 1, max_fails = 10, fail_timeout_s = 30,
         max_conns = 0, backup = true, down = false, zone = "", cost = 1, labels = {},
       },
       {
-        id = "unix:/run/x.sock", host = "unix:/run/x.sock", port = 0, weight = 1, max_fails = 3, fail_timeout_s = 10,
+        id = "unix:/run/x.sock", host = "unix:/run/x.sock", port = 0, weight = 1, max_fails = 10, fail_timeout_s = 30,
         max_conns = 0, backup = false, down = true, zone = "", cost = 1, labels = {},
       },
     }, backend.nodes)
@@ -207,7 +207,7 @@ describe("adopting server lines", function()
     assert.same({ "10.0.0.1:80", "[2001:db8::2]:80", "unix:/run/x.sock" }, ids_of(config, "backend"))
     local first, second, third = unpack(backend.nodes)
     assert.same({ 5, 1, 30, 9 }, { first.weight, first.max_fails, first.fail_timeout_s, first.max_conns })
-    assert.same({ 1, 3, 10, 0 }, { second.weight, second.max_fails, second.fail_timeout_s, second.max_conns })
+    assert.same({ 1, 10, 30, 0 }, { second.weight, second.max_fails, second.fail_timeout_s, second.max_conns })
     assert.same({ true, false, false, true }, { second.backup, second.down, third.backup, third.down })
     assert.same({}, deps.warnings)
   end)

@@ -1,7 +1,7 @@
 local ____exports = {}
-local snapshotBody, detailBody, describe, requestsPerS, poolText, STATE_TEXTS
-local ____ejection = require("resty.ax.core.ejection")
-local reasonText = ____ejection.reasonText
+local snapshotBody, detailBody, describe, takeState, requestsPerS, poolText, STATE_TEXTS
+local ____text = require("resty.ax.core.health.text")
+local reasonText = ____text.reasonText
 local ____histogram = require("resty.ax.core.histogram")
 local mergeInto = ____histogram.mergeInto
 local percentile = ____histogram.percentile
@@ -11,16 +11,16 @@ local ____windows = require("resty.ax.core.windows")
 local coveredMs = ____windows.coveredMs
 local errorRate = ____windows.errorRate
 local isEmpty = ____windows.isEmpty
+local ____events = require("resty.ax.collector.events")
+local changesPerMinute = ____events.changesPerMinute
 local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
 local ____tally_text = require("resty.ax.collector.tally_text")
 local tallyText = ____tally_text.tallyText
 local ____values = require("resty.ax.core.values")
 local round = ____values.round
-local ____operator = require("resty.ax.collector.operator")
-local describeWill = ____operator.describeWill
 function snapshotBody(upstream)
-    local parts = {"\"nodes\":{"}
+    local parts = {upstream.panic_since_ms == nil and "\"nodes\":{" or "\"panic\":true,\"nodes\":{"}
     local ____end = 1
     do
         local i = 0
@@ -44,6 +44,16 @@ function snapshotBody(upstream)
             if detail.samples ~= nil then
                 parts[____end + 1] = ",\"samples\":"
                 parts[____end + 1 + 1] = detail.samples
+                ____end = ____end + 2
+            end
+            if detail.trial ~= nil then
+                parts[____end + 1] = ",\"trial\":"
+                parts[____end + 1 + 1] = detail.trial
+                ____end = ____end + 2
+            end
+            if detail.ramp_limit ~= nil then
+                parts[____end + 1] = ",\"ramp_limit\":"
+                parts[____end + 1 + 1] = detail.ramp_limit
                 ____end = ____end + 2
             end
             if detail.judged_p99_ms ~= nil then
@@ -82,10 +92,7 @@ function describe(collector, upstream, node, now_ms)
     local long = windows.long.total
     detail.reason = reasonText(health, upstream.config, now_ms)
     detail.since_ms = health.since_ms
-    detail.until_ms = health.until_ms
-    describeWill(node)
-    detail.ejections = health.ejections
-    detail.error_since_ms = health.error_since_ms
+    takeState(node)
     detail.share = upstream.picks > 0 and round(short.picks / upstream.picks, 10000) or 0
     detail.requests_per_s = round(
         requestsPerS(node),
@@ -114,6 +121,22 @@ function describe(collector, upstream, node, now_ms)
     node.described = true
     breathe(collector, 2)
 end
+function takeState(node)
+    local ____node_5 = node
+    local detail = ____node_5.detail
+    local health = ____node_5.health
+    local seen = ____node_5.seen
+    detail.cause = health.cause
+    detail.until_ms = health.until_ms
+    detail.flat_until_ms = health.flat_until_ms
+    detail.ejections = health.ejections
+    detail.by = health.by
+    detail.forced = health.forced
+    detail.trial_at_ms = health.trial > 0 and health.trial_at_ms or nil
+    detail.error_since_ms = health.error_since_ms
+    detail.silent_since_ms = health.silent_since_ms
+    detail.busy_until_ms = seen.busy_until_ms > 0 and seen.busy_until_ms or nil
+end
 function requestsPerS(node)
     return node.windows.short.total.picks * 1000 / coveredMs(node.windows.short)
 end
@@ -140,10 +163,14 @@ function poolText(collector, upstream, now_ms)
         percentile(hist, ok, 0.99),
         10
     )) or ""
-    local ____opt_5 = collector.deps.probes
-    local summary = ____opt_5 and ____opt_5.summary(upstream.config.name, now_ms)
+    local ____opt_6 = collector.deps.probes
+    local summary = ____opt_6 and ____opt_6.summary(upstream.config.name, now_ms)
     local probes = summary == nil and "" or ",\"probes\":" .. (collector.deps.encode(summary) or "{}")
-    return (((("\"collector_pid\":" .. tostring(collector.deps.pid)) .. ",\"requests_per_s\":") .. tostring(round(requests_per_s, 10))) .. latencies) .. probes
+    local changes = changesPerMinute(upstream.events, now_ms)
+    local since_ms = upstream.panic_since_ms
+    local panic = ((since_ms == nil and "" or ",\"panic_since_ms\":" .. tostring(since_ms)) .. ",\"panics_total\":") .. tostring(upstream.panics_total)
+    local head = (("\"collector_pid\":" .. tostring(collector.deps.pid)) .. ",\"requests_per_s\":") .. tostring(round(requests_per_s, 10))
+    return ((((head .. latencies) .. ",\"state_changes_per_min\":") .. tostring(changes)) .. panic) .. probes
 end
 --- Up to this many nodes over all upstreams have their details written anew in every tick: about 1 ms. With
 -- more they take turns.

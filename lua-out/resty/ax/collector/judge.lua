@@ -1,10 +1,11 @@
 local ____exports = {}
-local moveStates, moveState, startAnew, releaseOne, hasRecovered, moveScores, moveScore, describeForPicks, successShare, isSettled, USUAL_RATIO, GOOD_RUN, SUCCESS_PRIOR
-local ____ejection = require("resty.ax.core.ejection")
-local inRotation = ____ejection.inRotation
-local rampFactor = ____ejection.rampFactor
-local startRamp = ____ejection.startRamp
-local transition = ____ejection.transition
+local measureInFlight, hasRecovered, moveScores, moveScore, describeForPicks, successShare, isSettled, IN_FLIGHT_MEMORY, USUAL_RATIO, GOOD_RUN, SUCCESS_PRIOR
+local ____ramp = require("resty.ax.core.health.ramp")
+local rampFactor = ____ramp.rampFactor
+local rampLimit = ____ramp.rampLimit
+local stateShare = ____ramp.stateShare
+local ____states = require("resty.ax.core.health.states")
+local isUsable = ____states.isUsable
 local ____evidence = require("resty.ax.core.evidence")
 local LATENCY_FLOOR_MS = ____evidence.LATENCY_FLOOR_MS
 local weigh = ____evidence.weigh
@@ -19,100 +20,37 @@ local stepScore = ____score.stepScore
 local targetScore = ____score.targetScore
 local ____windows = require("resty.ax.core.windows")
 local advanceNode = ____windows.advanceNode
-local clearNode = ____windows.clearNode
 local forgetOlder = ____windows.forgetOlder
 local isEmpty = ____windows.isEmpty
 local judged = ____windows.judged
 local meanMs = ____windows.meanMs
+local ____signals = require("resty.ax.collector.signals")
+local signalMeans = ____signals.signalMeans
+local signalShare = ____signals.signalShare
 local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
-local forgetSeen = ____state.forgetSeen
+local ____states = require("resty.ax.collector.states")
+local moveStates = ____states.moveStates
 local ____values = require("resty.ax.core.values")
 local round = ____values.round
-local ____operator = require("resty.ax.collector.operator")
-local keptOut = ____operator.keptOut
-local overrule = ____operator.overrule
-local serves = ____operator.serves
-local takeWills = ____operator.takeWills
-function moveStates(upstream, now_ms)
-    local nodes = upstream.nodes
-    local in_rotation = 0
-    do
-        local i = 0
-        while i < #nodes do
-            if serves(nodes[i + 1]) then
-                in_rotation = in_rotation + 1
-            end
-            i = i + 1
-        end
-    end
-    do
-        local i = 0
-        while i < #nodes do
-            in_rotation = in_rotation + moveState(nodes[i + 1], upstream, in_rotation, now_ms)
-            i = i + 1
-        end
-    end
-    if in_rotation == 0 then
-        releaseOne(upstream, now_ms)
-    end
-end
-function moveState(node, upstream, in_rotation, now_ms)
-    local ____node_0 = node
-    local seen = ____node_0.seen
-    local health = ____node_0.health
-    local windows = ____node_0.windows
-    local was_in = inRotation(health) and 1 or 0
-    seen.others_in_rotation = in_rotation - (serves(node) and 1 or 0)
-    seen.judged = judged(windows.short.total)
-    seen.failed = windows.short.total.err + windows.short.total.fail
-    seen.young = now_ms - windows.short.since_ms < upstream.config.window_short_s * 1000
-    node.health = transition(
-        health,
-        seen,
-        node.config,
-        upstream.config,
-        now_ms
-    )
-    if node.health.state ~= health.state then
-        node.described = false
-    end
-    local is_in = inRotation(node.health) and 1 or 0
-    if is_in ~= was_in then
-        startAnew(node, now_ms)
-    end
-    return keptOut(node) and 0 or is_in - was_in
-end
-function startAnew(node, now_ms)
-    forgetSeen(node.seen)
-    clearNode(node.windows, now_ms)
-    node.held_until_ms = 0
-end
-function releaseOne(upstream, now_ms)
-    local first
+function measureInFlight(upstream)
+    local sum = 0
+    local nodes = 0
     do
         local i = 0
         while i < #upstream.nodes do
-            do
-                local node = upstream.nodes[i + 1]
-                if keptOut(node) then
-                    goto __continue21
-                end
-                local earlier = first == nil or (node.health.until_ms or 0) < (first.health.until_ms or 0)
-                if node.health.state == "ejected" and earlier then
-                    first = node
-                end
+            local ____upstream_nodes_index_0 = upstream.nodes[i + 1]
+            local health = ____upstream_nodes_index_0.health
+            local detail = ____upstream_nodes_index_0.detail
+            if isUsable(health.state) and health.state ~= "ramping" then
+                sum = sum + detail.in_flight
+                nodes = nodes + 1
             end
-            ::__continue21::
             i = i + 1
         end
     end
-    if first == nil then
-        return
-    end
-    first.health = startRamp(first.health, "back early, every node was out", upstream.config, now_ms)
-    first.described = false
-    startAnew(first, now_ms)
+    local mean = nodes > 0 and sum / nodes or 0
+    upstream.usual_in_flight = nodes > 0 and math.max(mean, upstream.usual_in_flight * IN_FLIGHT_MEMORY) or 0
 end
 function hasRecovered(node, evidence)
     return node.good_run >= GOOD_RUN and evidence.p99_ms ~= nil and evidence.p99_ms > node.usual_ms
@@ -126,7 +64,7 @@ function moveScores(collector, upstream, now_ms)
         while i < #nodes do
             local node = nodes[i + 1]
             node.evidence = nil
-            if inRotation(node.health) and not isEmpty(node.windows.long.total) then
+            if isUsable(node.health.state) and not isEmpty(node.windows.long.total) then
                 breathe(collector, 1)
                 local evidence = weigh(node.windows, upstream.config.min_samples)
                 node.evidence = evidence
@@ -142,6 +80,7 @@ function moveScores(collector, upstream, now_ms)
         end
     end
     local reference_ms = referenceP99(p99s_ms)
+    upstream.typical_p99_ms = reference_ms or 0
     local usual_ms = reference_ms == nil and 0 or math.max(reference_ms, LATENCY_FLOOR_MS) * USUAL_RATIO
     do
         local i = 0
@@ -180,21 +119,21 @@ function moveScore(node, upstream, reference_ms, now_ms)
         detail.score_at_ms = now_ms
     end
 end
-function describeForPicks(node, upstream, now_ms)
+function describeForPicks(node, upstream, means, now_ms)
     local ____node_8 = node
     local detail = ____node_8.detail
     local health = ____node_8.health
+    local seen = ____node_8.seen
     local windows = ____node_8.windows
-    local ramp = rampFactor(health, upstream.config.ramp_from, now_ms)
+    local ramp = stateShare(health, seen, upstream.config, now_ms) * signalShare(seen.probe, means, now_ms)
     local mean_ms = meanMs(windows.short.total) or meanMs(windows.long.total)
-    local shown = detail.state
     detail.state = health.state
-    overrule(node)
-    if detail.state ~= shown then
-        node.described = false
-    end
     detail.weight = round(node.config.weight * detail.score * ramp, 10000)
     detail.static_weight = round(node.config.weight * ramp, 10000)
+    detail.trial = health.state == "probing" and seen.probe == nil and health.trial or nil
+    local limits = health.state == "ramping" and upstream.usual_in_flight > 0
+    local factor = limits and rampFactor(health, upstream.config, now_ms) or 1
+    detail.ramp_limit = limits and rampLimit(factor, upstream.usual_in_flight) or nil
     local ____detail_10 = detail
     local ____temp_9
     if mean_ms == nil then
@@ -223,8 +162,9 @@ function isSettled(node, now_ms)
     local ____node_14 = node
     local detail = ____node_14.detail
     local health = ____node_14.health
+    local seen = ____node_14.seen
     local windows = ____node_14.windows
-    return isEmpty(windows.long.total) and isEmpty(windows.short.total) and detail.in_flight == 0 and detail.score == detail.target_score and now_ms >= node.held_until_ms and health.ejections == 0 and health.error_since_ms == nil and health.kept == nil and (health.state == "online" or health.state == "offline")
+    return isEmpty(windows.long.total) and isEmpty(windows.short.total) and detail.in_flight == 0 and detail.score == detail.target_score and now_ms >= node.held_until_ms and health.ejections == 0 and health.error_since_ms == nil and health.kept == nil and seen.busy_until_ms <= now_ms and (health.state == "online" or health.state == "offline" or health.state == "maintenance")
 end
 --- One look at one upstream: states, then scores, then what picks need to know of every node.
 -- 
@@ -237,17 +177,18 @@ function ____exports.judgeUpstream(collector, upstream, now_ms)
             i = i + 1
         end
     end
-    takeWills(upstream, now_ms)
-    moveStates(upstream, now_ms)
+    moveStates(collector, upstream, now_ms)
     moveScores(collector, upstream, now_ms)
-    upstream.settled = true
+    measureInFlight(upstream)
+    local means = signalMeans(upstream, collector.deps.probes ~= nil, now_ms)
+    upstream.settled = upstream.panic_since_ms == nil
     upstream.picks = 0
     do
         local i = 0
         while i < #upstream.nodes do
             local node = upstream.nodes[i + 1]
             upstream.picks = upstream.picks + node.windows.short.total.picks
-            describeForPicks(node, upstream, now_ms)
+            describeForPicks(node, upstream, means, now_ms)
             if not isSettled(node, now_ms) then
                 upstream.settled = false
             end
@@ -255,6 +196,7 @@ function ____exports.judgeUpstream(collector, upstream, now_ms)
         end
     end
 end
+IN_FLIGHT_MEMORY = 0.9
 USUAL_RATIO = 1.5
 GOOD_RUN = 12
 SUCCESS_PRIOR = 2

@@ -2,6 +2,8 @@ local ____exports = {}
 local publishUpstream, write, noteWrite
 local ____compose = require("resty.ax.collector.compose")
 local composeWindows = ____compose.composeWindows
+local ____events = require("resty.ax.collector.events")
+local publishKinds = ____events.publishKinds
 function publishUpstream(collector, upstream, head, now_ms)
     local name = upstream.config.name
     write(collector, "snapshot:" .. name, head .. upstream.snapshot_body)
@@ -10,6 +12,7 @@ function publishUpstream(collector, upstream, head, now_ms)
     end
     upstream.detail_due = false
     local windows = composeWindows(collector, upstream, now_ms)
+    publishKinds(collector, upstream, windows ~= nil)
     if windows ~= nil then
         write(collector, "windows:" .. name, windows)
     end

@@ -1,30 +1,25 @@
--- Lua Library inline imports
-local function __TS__ObjectKeys(obj)
-    local result = {}
-    local len = 0
-    for key in pairs(obj) do
-        len = len + 1
-        result[len] = key
-    end
-    return result
-end
--- End of Lua Library inline imports
 local ____exports = {}
-local readEntry, readNodes, takeDetails, takeHealth, longestCoolDownMs, takeScore, takeWindows, MANY_EJECTIONS
-local ____ejection = require("resty.ax.core.ejection")
-local causeOf = ____ejection.causeOf
-local coolDownMs = ____ejection.coolDownMs
-local inRotation = ____ejection.inRotation
-local newHealth = ____ejection.newHealth
-local startRamp = ____ejection.startRamp
+local readEntry, takeDetails, takeHealth, longestRampMs, longestCoolDownMs, takeScore, takeWindows, MANY_EJECTIONS, LONGEST_BUSY_MS
+local ____cool_down = require("resty.ax.core.health.cool_down")
+local coolDownMs = ____cool_down.coolDownMs
+local ____record = require("resty.ax.core.health.record")
+local enter = ____record.enter
+local forgetSeen = ____record.forgetSeen
+local newHealth = ____record.newHealth
+local ____ramp = require("resty.ax.core.health.ramp")
+local startSlowly = ____ramp.startSlowly
 local ____states = require("resty.ax.core.health.states")
+local isUsable = ____states.isUsable
 local stateNamed = ____states.stateNamed
+local ____text = require("resty.ax.core.health.text")
+local causeOf = ____text.causeOf
 local ____score = require("resty.ax.core.score")
 local clampScore = ____score.clampScore
 local ____windows = require("resty.ax.core.windows")
 local restore = ____windows.restore
-local ____state = require("resty.ax.collector.state")
-local forgetSeen = ____state.forgetSeen
+local ____events = require("resty.ax.collector.events")
+local emitTransition = ____events.emitTransition
+local takeEvents = ____events.takeEvents
 local ____tally_text = require("resty.ax.collector.tally_text")
 local parseTally = ____tally_text.parseTally
 local ____values = require("resty.ax.core.values")
@@ -43,13 +38,18 @@ function readEntry(collector, key)
     collector.deps.onWarning("store_corrupt", key .. " is unreadable; started afresh")
     return nil
 end
-function readNodes(collector, key)
-    local ____asRecord_4 = asRecord
-    local ____opt_2 = readEntry(collector, key)
-    return ____asRecord_4(____opt_2 and ____opt_2.nodes)
-end
-function takeDetails(upstream, details, now_ms)
-    local has_history = #__TS__ObjectKeys(details) > 0
+function takeDetails(collector, upstream, details, now_ms)
+    local known = 0
+    do
+        local i = 0
+        while i < #upstream.nodes do
+            if details[upstream.nodes[i + 1].config.id] ~= nil then
+                known = known + 1
+            end
+            i = i + 1
+        end
+    end
+    local few_are_new = known > 0 and #upstream.nodes - known <= known
     do
         local i = 0
         while i < #upstream.nodes do
@@ -58,14 +58,28 @@ function takeDetails(upstream, details, now_ms)
             if old ~= nil then
                 takeHealth(node, upstream, old, now_ms)
                 takeScore(node, upstream, old, now_ms)
-            elseif has_history then
-                node.health = startRamp(
+            elseif few_are_new and not node.config.down then
+                local ____opt_8 = collector.deps.probes
+                local is_probed = (____opt_8 and ____opt_8.view(upstream.config.name, node.config.id)) ~= nil
+                node.health = is_probed and enter(
+                    newHealth(now_ms),
+                    "pending",
+                    "new in the configuration; its probes have not passed yet",
+                    now_ms
+                ) or startSlowly(
                     newHealth(now_ms),
                     "new in the configuration",
                     upstream.config,
                     now_ms
                 )
                 forgetSeen(node.seen)
+                emitTransition(
+                    collector,
+                    upstream,
+                    node,
+                    "new",
+                    now_ms
+                )
             end
             i = i + 1
         end
@@ -74,15 +88,16 @@ end
 function takeHealth(node, upstream, old, now_ms)
     local state = stateNamed(old.state)
     local until_ms = asNumber(old.until_ms)
-    if state == nil or (state == "ejected" or state == "ramping") and until_ms == nil then
-        return
-    end
-    if state == "draining" or state == "maintenance" then
+    local by = type(old.by) == "string" and old.by or nil
+    local has_end = until_ms ~= nil or state == "ejected" and by == "probe"
+    if state == nil or (state == "ejected" or state == "ramping") and not has_end then
         return
     end
     local health = newHealth(now_ms)
     health.state = state
-    if type(old.reason) == "string" then
+    if type(old.cause) == "string" then
+        health.cause = old.cause
+    elseif type(old.reason) == "string" then
         health.cause = causeOf(old.reason)
     end
     health.since_ms = math.min(
@@ -92,19 +107,43 @@ function takeHealth(node, upstream, old, now_ms)
     health.until_ms = until_ms
     health.ejections = math.floor(asCount(old.ejections))
     health.error_since_ms = asNumber(old.error_since_ms)
+    health.silent_since_ms = asNumber(old.silent_since_ms)
+    health.flat_until_ms = asNumber(old.flat_until_ms)
+    health.by = by
+    local ____temp_10
+    if old.forced == true then
+        ____temp_10 = true
+    else
+        ____temp_10 = nil
+    end
+    health.forced = ____temp_10
+    health.trial = asCount(old.trial)
+    health.trial_at_ms = math.min(
+        now_ms,
+        asNumber(old.trial_at_ms) or now_ms
+    )
     node.health = health
-    if state == "ramping" or state == "ejected" then
+    node.seen.busy_until_ms = math.min(
+        asCount(old.busy_until_ms),
+        now_ms + LONGEST_BUSY_MS
+    )
+    if state == "ramping" or state == "ejected" or state == "probing" then
         forgetSeen(node.seen)
     end
-    local longest_ms = state == "ramping" and upstream.config.ramp_s * 1000 or longestCoolDownMs(node, upstream)
-    if until_ms ~= nil then
-        health.until_ms = math.min(until_ms, now_ms + longest_ms)
-    end
+    local longest_ms = state == "ramping" and longestRampMs(health.flat_until_ms, upstream) or longestCoolDownMs(node, upstream)
+    local bounded = state == "ramping" or state == "ejected"
+    health.until_ms = until_ms ~= nil and bounded and math.min(until_ms, now_ms + longest_ms) or nil
+end
+function longestRampMs(flat_until_ms, upstream)
+    local ____upstream_config_11 = upstream.config
+    local ramp_s = ____upstream_config_11.ramp_s
+    local slow_start_s = ____upstream_config_11.slow_start_s
+    return (flat_until_ms == nil and ramp_s or ramp_s + slow_start_s) * 1000
 end
 function longestCoolDownMs(node, upstream)
-    local ____upstream_config_5 = upstream.config
-    local cool_down_s = ____upstream_config_5.cool_down_s
-    local cool_down_max_s = ____upstream_config_5.cool_down_max_s
+    local ____upstream_config_12 = upstream.config
+    local cool_down_s = ____upstream_config_12.cool_down_s
+    local cool_down_max_s = ____upstream_config_12.cool_down_max_s
     local base_s = math.max(cool_down_s, node.config.fail_timeout_s)
     return coolDownMs(base_s, MANY_EJECTIONS, cool_down_max_s, node.config.id)
 end
@@ -119,13 +158,14 @@ function takeScore(node, upstream, old, now_ms)
         now_ms,
         asNumber(old.score_at_ms) or now_ms
     )
-    local in_rotation = inRotation(node.health)
+    local in_rotation = isUsable(node.health.state)
     node.held_until_ms = in_rotation and now_ms + upstream.config.window_long_s * 1000 or 0
     detail.picks_total = asCount(old.picks_total)
     detail.ok_total = asCount(old.ok_total)
     detail.err_total = asCount(old.err_total)
     detail.fail_total = asCount(old.fail_total)
     detail.aborted_total = asCount(old.aborted_total)
+    detail.busy_total = asCount(old.busy_total)
 end
 function takeWindows(collector, upstream, now_ms)
     local entry = readEntry(collector, "windows:" .. upstream.config.name)
@@ -142,8 +182,8 @@ function takeWindows(collector, upstream, now_ms)
         while i < #upstream.nodes do
             local node = upstream.nodes[i + 1]
             local text = nodes[node.config.id]
-            local outdated = node.health.state ~= "online" and node.health.since_ms >= at_ms
-            if type(text) == "string" and not outdated and node.health.state ~= "ejected" then
+            local outdated = (node.health.state == "ramping" or not isUsable(node.health.state)) and node.health.since_ms >= at_ms
+            if type(text) == "string" and not outdated and isUsable(node.health.state) then
                 restore(
                     node.windows.long,
                     parseTally(text, upstream.config.min_samples)
@@ -160,13 +200,19 @@ function ____exports.takeOver(collector, now_ms)
     do
         local i = 0
         while i < #upstreams do
-            local details = readNodes(collector, "detail:" .. upstreams[i + 1].config.name)
+            takeEvents(collector, upstreams[i + 1], now_ms)
+            local entry = readEntry(collector, "detail:" .. upstreams[i + 1].config.name)
+            upstreams[i + 1].panic_since_ms = asNumber(entry and entry.panic_since_ms)
+            upstreams[i + 1].panics_total = asCount(entry and entry.panics_total)
+            local details = asRecord(entry and entry.nodes)
             if details ~= nil then
-                takeDetails(upstreams[i + 1], details, now_ms)
+                takeDetails(collector, upstreams[i + 1], details, now_ms)
             end
             takeWindows(collector, upstreams[i + 1], now_ms)
             i = i + 1
         end
     end
 end
+--- Retry-After is taken for no longer (ingest.ts).
+LONGEST_BUSY_MS = 30000
 return ____exports

@@ -55,6 +55,17 @@ local function clamped(loading, path, key, value)
     end
     return used
 end
+--- nginx's own: a line that says max_fails and no more means so long.
+local NGINX_FAIL_TIMEOUT_S = 10
+local function unsaidTimeout(server)
+    local ____temp_0
+    if server.max_fails == nil then
+        ____temp_0 = nil
+    else
+        ____temp_0 = NGINX_FAIL_TIMEOUT_S
+    end
+    return ____temp_0
+end
 ---
 -- @returns the server as a user would write it under `nodes`, validated
 local function adoptServer(loading, server, upstream_path)
@@ -63,7 +74,12 @@ local function adoptServer(loading, server, upstream_path)
         address = formatAddress(server),
         weight = clamped(loading, path, "weight", server.weight),
         max_fails = clamped(loading, path, "max_fails", server.max_fails),
-        fail_timeout_s = clamped(loading, path, "fail_timeout_s", server.fail_timeout_s),
+        fail_timeout_s = clamped(
+            loading,
+            path,
+            "fail_timeout_s",
+            server.fail_timeout_s or unsaidTimeout(server)
+        ),
         max_conns = clamped(loading, path, "max_conns", server.max_conns),
         backup = server.backup,
         down = server.down
@@ -93,7 +109,7 @@ local function adoptNodes(loading, adoption, path)
             local total = loading.problems.total
             local fields = adoptServer(loading, server, path)
             if loading.problems.total > total then
-                goto __continue12
+                goto __continue13
             end
             local node = toNode(fields)
             local first = by_id[node.id]
@@ -105,7 +121,7 @@ local function adoptNodes(loading, adoption, path)
                 mergeNode(first, node)
             end
         end
-        ::__continue12::
+        ::__continue13::
     end
     return nodes
 end
@@ -151,7 +167,7 @@ local function toConfig(record)
             local upstream = upstreams[name]
             upstream.name = name
             if upstream.nodes_from ~= nil then
-                goto __continue28
+                goto __continue29
             end
             local nodes = {}
             for ____, fields in ipairs(upstream.nodes) do
@@ -160,7 +176,7 @@ local function toConfig(record)
             upstream.nodes = nodes
             upstream.nodes_from = "nodes"
         end
-        ::__continue28::
+        ::__continue29::
     end
     return record
 end
@@ -170,15 +186,15 @@ local function checkRegexes(loading, upstreams)
         return
     end
     for ____, name in ipairs(sortedKeys(upstreams)) do
-        local ____opt_0 = upstreams[name].probe
-        local http = ____opt_0 and ____opt_0.http
-        local ____temp_4
+        local ____opt_1 = upstreams[name].probe
+        local http = ____opt_1 and ____opt_1.http
+        local ____temp_5
         if (http and http.body_regex) == nil then
-            ____temp_4 = nil
+            ____temp_5 = nil
         else
-            ____temp_4 = loading.deps.checkRegex(http.body_regex)
+            ____temp_5 = loading.deps.checkRegex(http.body_regex)
         end
-        local wrong = ____temp_4
+        local wrong = ____temp_5
         if wrong ~= nil then
             local path = keyPath("upstreams", name) .. ".probe.http.body_regex"
             report(

@@ -6,6 +6,7 @@ ____exports.REJECT_REASONS = {
     "queue_full",
     "queue_timeout",
     "qps",
+    "panic",
     "draining"
 }
 return ____exports

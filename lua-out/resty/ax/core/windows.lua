@@ -15,6 +15,7 @@ function clearCounted(tally)
     tally.err = 0
     tally.fail = 0
     tally.aborted = 0
+    tally.busy = 0
     tally.sum_ms = 0
     clearCounts(tally.hist)
 end
@@ -24,6 +25,7 @@ function addTally(target, source, sign)
     target.err = target.err + sign * source.err
     target.fail = target.fail + sign * source.fail
     target.aborted = target.aborted + sign * source.aborted
+    target.busy = target.busy + sign * source.busy
     target.sum_ms = target.sum_ms + sign * source.sum_ms
     target.span_ms = target.span_ms + sign * source.span_ms
     if source.ok <= 0 then
@@ -52,6 +54,7 @@ function addDelta(tally, delta)
     tally.err = tally.err + delta.err
     tally.fail = tally.fail + delta.fail
     tally.aborted = tally.aborted + delta.aborted
+    tally.busy = tally.busy + delta.busy
     tally.sum_ms = tally.sum_ms + delta.sum_ms
     if delta.ok > 0 then
         addSparse(tally.hist, delta.hist, 1)
@@ -60,7 +63,7 @@ end
 ---
 -- @returns whether nothing happened in it
 function ____exports.isEmpty(tally)
-    return tally.picks <= 0 and tally.ok <= 0 and tally.err <= 0 and tally.fail <= 0 and tally.aborted <= 0
+    return tally.picks <= 0 and tally.ok <= 0 and tally.err <= 0 and tally.fail <= 0 and tally.aborted <= 0 and tally.busy <= 0
 end
 --- Puts a tally into the current slot as a whole: it ages out as one.
 function ____exports.restore(window, tally)
@@ -78,6 +81,7 @@ local function newTally()
         err = 0,
         fail = 0,
         aborted = 0,
+        busy = 0,
         sum_ms = 0,
         hist = {},
         span_ms = 0

@@ -10,6 +10,8 @@ function clearNode(counters, node)
     counters.err[node + 1] = 0
     counters.fail[node + 1] = 0
     counters.aborted[node + 1] = 0
+    counters.busy[node + 1] = 0
+    counters.retry_after_ms[node + 1] = 0
     counters.sum_ms[node + 1] = 0
 end
 function ____exports.newCounters(n)
@@ -19,9 +21,12 @@ function ____exports.newCounters(n)
         err = {},
         fail = {},
         aborted = {},
+        busy = {},
+        retry_after_ms = {},
         sum_ms = {},
         hist = {},
         streak = {},
+        failures = {},
         dirty = {},
         dirty_count = 0,
         is_dirty = {}
@@ -30,6 +35,7 @@ function ____exports.newCounters(n)
         local node = 0
         while node < n do
             counters.streak[node + 1] = 0
+            counters.failures[node + 1] = 0
             counters.is_dirty[node + 1] = false
             counters.hist[node + 1] = NONE
             clearNode(counters, node)
@@ -71,6 +77,7 @@ function ____exports.countOutcome(counters, node, outcome, latency_ms)
     if outcome == 0 then
         local ____counters_ok_2, ____temp_3 = counters.ok, node + 1
         ____counters_ok_2[____temp_3] = ____counters_ok_2[____temp_3] + 1
+        counters.failures[node + 1] = 0
         local ____counters_sum_ms_4, ____temp_5 = counters.sum_ms, node + 1
         ____counters_sum_ms_4[____temp_5] = ____counters_sum_ms_4[____temp_5] + latency_ms
         local hist = counters.hist[node + 1]
@@ -83,12 +90,25 @@ function ____exports.countOutcome(counters, node, outcome, latency_ms)
     elseif outcome == 1 then
         local ____counters_err_8, ____temp_9 = counters.err, node + 1
         ____counters_err_8[____temp_9] = ____counters_err_8[____temp_9] + 1
+        local ____counters_failures_10, ____temp_11 = counters.failures, node + 1
+        ____counters_failures_10[____temp_11] = ____counters_failures_10[____temp_11] + 1
     elseif outcome == 2 then
-        local ____counters_fail_10, ____temp_11 = counters.fail, node + 1
-        ____counters_fail_10[____temp_11] = ____counters_fail_10[____temp_11] + 1
+        local ____counters_fail_12, ____temp_13 = counters.fail, node + 1
+        ____counters_fail_12[____temp_13] = ____counters_fail_12[____temp_13] + 1
+        local ____counters_failures_14, ____temp_15 = counters.failures, node + 1
+        ____counters_failures_14[____temp_15] = ____counters_failures_14[____temp_15] + 1
+    elseif outcome == 4 then
+        local ____counters_busy_16, ____temp_17 = counters.busy, node + 1
+        ____counters_busy_16[____temp_17] = ____counters_busy_16[____temp_17] + 1
     else
-        local ____counters_aborted_12, ____temp_13 = counters.aborted, node + 1
-        ____counters_aborted_12[____temp_13] = ____counters_aborted_12[____temp_13] + 1
+        local ____counters_aborted_18, ____temp_19 = counters.aborted, node + 1
+        ____counters_aborted_18[____temp_19] = ____counters_aborted_18[____temp_19] + 1
+    end
+end
+--- The node asked to be left alone for so long: the longest request of that kind since the last flush is passed on.
+function ____exports.noteRetryAfter(counters, node, retry_after_ms)
+    if retry_after_ms > counters.retry_after_ms[node + 1] then
+        counters.retry_after_ms[node + 1] = retry_after_ms
     end
 end
 local function clearHistogram(counts)
@@ -109,9 +129,12 @@ local function takeNode(counters, node)
         err = counters.err[node + 1],
         fail = counters.fail[node + 1],
         aborted = counters.aborted[node + 1],
+        busy = counters.busy[node + 1],
+        retry_after_ms = counters.retry_after_ms[node + 1],
         sum_ms = counters.sum_ms[node + 1],
         hist = toSparse(counted),
-        streak = counters.streak[node + 1]
+        streak = counters.streak[node + 1],
+        failures = counters.failures[node + 1]
     }
     if delta.ok > 0 then
         clearHistogram(counted)

@@ -102,6 +102,19 @@ function ____exports.learnFailure(upstream, node, answered, now_ms)
         hold(upstream, node, now_ms + upstream.hold_ms)
     end
 end
+--- The node refused for load. It lives, so its row of failures is over; but it is to get less at once: its success share
+-- falls as by a failure, and rises with the requests that it accepts.
+function ____exports.learnBusy(upstream, node, now_ms)
+    local pool = upstream.pool
+    local share = math.min(
+        math.max(
+            gain(upstream, node, 0, now_ms),
+            FAILURE_GAIN
+        ),
+        MAX_FAILURE_GAIN
+    )
+    pool.success[node + 1] = floorSuccess(pool.success[node + 1] * (1 - share))
+end
 --- Accounts one ended try.
 -- 
 -- @param latency_ms time to first byte; of an aborted try, how long the client waited (0 = unknown)
@@ -118,6 +131,13 @@ function ____exports.accountTry(upstream, node, outcome, latency_ms, live, now_m
             ____exports.learnFailure(upstream, node, true, now_ms)
         else
             upstream.counters.streak[node + 1] = 0
+            release(upstream, node)
+        end
+    elseif outcome == 4 then
+        upstream.counters.streak[node + 1] = 0
+        if live then
+            ____exports.learnBusy(upstream, node, now_ms)
+        else
             release(upstream, node)
         end
     elseif outcome == 2 then

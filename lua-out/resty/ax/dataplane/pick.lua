@@ -23,6 +23,8 @@ local freeSlot = ____slots.freeSlot
 local isClosed = ____slots.isClosed
 local reopenAll = ____slots.reopenAll
 local takeSlot = ____slots.takeSlot
+local ____trials = require("resty.ax.dataplane.trials")
+local takeTrial = ____trials.takeTrial
 local ____upstream = require("resty.ax.dataplane.upstream")
 local isTaken = ____upstream.isTaken
 local isUsable = ____upstream.isUsable
@@ -79,6 +81,44 @@ ____exports.ALL_FULL = -2
 local function hasClosed(upstream)
     return upstream.slots ~= nil and upstream.slots.closed_count > 0
 end
+--- A ramping node takes only so many at a time: its caches and pools are as cold as its share is small.
+local function isRampFull(upstream, node)
+    local limit = upstream.ramp_limit[node + 1]
+    if limit <= 0 then
+        return false
+    end
+    local pool = upstream.pool
+    return pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + pool.others_in_flight[node + 1] >= limit
+end
+--- Takes ramping nodes that are full out of `scratch`, unless nothing would be left; returns how many are left.
+local function leaveRamps(upstream, count)
+    local scratch = upstream.scratch
+    local room = 0
+    do
+        local k = 0
+        while k < count do
+            if not isRampFull(upstream, scratch[k + 1]) then
+                room = room + 1
+            end
+            k = k + 1
+        end
+    end
+    if room == 0 then
+        return count
+    end
+    local kept = 0
+    do
+        local k = 0
+        while k < count do
+            if not isRampFull(upstream, scratch[k + 1]) then
+                scratch[kept + 1] = scratch[k + 1]
+                kept = kept + 1
+            end
+            k = k + 1
+        end
+    end
+    return kept
+end
 --- Candidates of a view not yet tried and with room, into `scratch`; returns how many.
 local function narrow(upstream, pool, record)
     local scratch = upstream.scratch
@@ -94,7 +134,7 @@ local function narrow(upstream, pool, record)
             k = k + 1
         end
     end
-    return count
+    return upstream.ramps_limited and leaveRamps(upstream, count) or count
 end
 --- Takes the nodes that the request's role keeps away from out of `scratch`; returns how many are left.
 local function keepForRole(upstream, pool, loads, role, count)
@@ -157,7 +197,7 @@ local function pickInView(upstream, placement, is_other, record, report)
     local state = ____is_other_0
     local candidates = pool.candidates
     local count = pool.candidate_count
-    if upstream.request.tries > 0 or hasClosed(upstream) then
+    if upstream.request.tries > 0 or hasClosed(upstream) or upstream.ramps_limited then
         candidates = upstream.scratch
         count = narrow(upstream, pool, record)
     end
@@ -237,10 +277,17 @@ end
 --- One pick, within what the limits are known to allow; -1 when nothing is left.
 local function pickOnce(upstream, record, report)
     local pool = upstream.pool
+    local is_first = upstream.request.tries == 0
+    if is_first and upstream.trials_open > 0 then
+        local node = takeTrial(upstream, record)
+        if node >= 0 then
+            return node
+        end
+    end
     if upstream.placement ~= nil then
         return pickPlaced(upstream, upstream.placement, record, report)
     end
-    if upstream.request.tries > 0 or hasClosed(upstream) then
+    if not is_first or hasClosed(upstream) or upstream.ramps_limited then
         return pickNarrowed(upstream, record, report)
     end
     return ask(

@@ -34,6 +34,7 @@ function ____exports.newRequestRecord()
         priority = DEFAULT_PRIORITY,
         class_of = nil,
         reserved = false,
+        on_trial = false,
         waiter = nil,
         prev = nil,
         next = nil,

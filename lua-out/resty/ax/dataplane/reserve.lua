@@ -16,6 +16,7 @@ function ____exports.reserve(upstream, record, now_ms, report)
     record.node = node
     record.start_ms = now_ms
     record.reserved = true
+    record.on_trial = upstream.state[node + 1] == "probing"
     record.is_long = false
     record.prev = record
     record.next = record
@@ -30,6 +31,9 @@ function ____exports.hasPlace(upstream, record)
         return false
     end
     local state = upstream.state[record.node + 1]
+    if record.on_trial and state == "probing" then
+        return true
+    end
     if upstream.panic then
         return not STATES[state].by_operator
     end

@@ -6,4 +6,9 @@ function ____exports.nowMs()
     local now_ms = time.monotonic_msec()
     return now_ms
 end
+--- Unix time, seconds with ms resolution: for people to read, never to decide by. Any phase.
+function ____exports.wallS()
+    local now_s = ngx.now()
+    return now_s
+end
 return ____exports

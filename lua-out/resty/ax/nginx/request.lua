@@ -26,4 +26,19 @@ end
 function ____exports.variable(name)
     return ngx.var[name]
 end
+--- Methods that nginx does not send again once they were sent (without proxy_next_upstream's non_idempotent).
+local NOT_REPEATED = {POST = true, LOCK = true, PATCH = true}
+--- Whether nginx may send the current request to another node after it failed at one.
+function ____exports.isIdempotent()
+    return NOT_REPEATED[ngx.req.get_method()] ~= true
+end
+--- Retry-After of the last answer of an upstream node, ms; 0 = none. A date, as RFC 9110 allows, counts as 1 s.
+function ____exports.retryAfterMs()
+    local value = ngx.var.upstream_http_retry_after
+    if value == nil or value == "" then
+        return 0
+    end
+    local seconds = tonumber(value)
+    return seconds ~= nil and seconds > 0 and seconds < 1000000 and seconds * 1000 or 1000
+end
 return ____exports

@@ -7,6 +7,8 @@ local statusOf = ____log_values.statusOf
 local ____tries = require("resty.ax.core.tries")
 local matchTries = ____tries.matchTries
 local splitTries = ____tries.splitTries
+local ____counters = require("resty.ax.dataplane.counters")
+local noteRetryAfter = ____counters.noteRetryAfter
 local ____door_exchange = require("resty.ax.dataplane.door_exchange")
 local publishDoors = ____door_exchange.publishDoors
 local ____exchange = require("resty.ax.dataplane.exchange")
@@ -33,11 +35,14 @@ local isSubrequest = ____request.isSubrequest
 local requestBorn = ____request.requestBorn
 local requestFamily = ____request.requestFamily
 local requestKey = ____request.requestKey
+local retryAfterMs = ____request.retryAfterMs
 local variable = ____request.variable
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
 --- nginx's status for a client that left before the answer.
 local CLIENT_LEFT = 499
+local TOO_MANY_REQUESTS = 429
+local UNAVAILABLE = 503
 --- Resolution of nginx's clock, and so of $upstream_header_time.
 local CLOCK_TICK_MS = 1
 --- Time to first byte, ms; undefined when no answer came ("-").
@@ -58,10 +63,14 @@ local function latencyOf(header_time)
     end
     return ____temp_0
 end
+--- Refused for load? Retry-After is known of the last answer only: what nginx keeps of earlier ones is their status.
+local function isBusy(code, is_last)
+    return code == TOO_MANY_REQUESTS or code == UNAVAILABLE and is_last and retryAfterMs() > 0
+end
 ---
 -- @param status of the try, from $upstream_status
 -- @param latency_ms from $upstream_header_time; undefined: no answer came
-local function outcomeOf(status, latency_ms)
+local function outcomeOf(status, latency_ms, is_last)
     if status == nil or status == "-" or status == "" then
         return 3
     end
@@ -69,7 +78,10 @@ local function outcomeOf(status, latency_ms)
     if latency_ms == nil then
         return code == CLIENT_LEFT and 3 or 2
     end
-    return code ~= nil and code >= 500 and 1 or 0
+    if code == nil or code < 500 and code ~= TOO_MANY_REQUESTS then
+        return 0
+    end
+    return isBusy(code, is_last) and 4 or 1
 end
 local function accountOne(record, k, outcome, latency_ms, waited_ms, now_ms)
     local upstream = record.try_upstream[k + 1]
@@ -85,6 +97,13 @@ local function accountOne(record, k, outcome, latency_ms, waited_ms, now_ms)
             now_ms
         )
         return
+    end
+    if outcome == 4 and k == record.tries - 1 then
+        noteRetryAfter(
+            upstream.counters,
+            node,
+            retryAfterMs()
+        )
     end
     if outcome ~= 2 and k == record.tries - 1 then
         noteAnswered(upstream, node, record.start_ms)
@@ -124,7 +143,7 @@ local function accountSeveral(record, status, header_time, now_ms)
                 ____temp_1 = latencyOf(times[at + 1])
             end
             local latency_ms = ____temp_1
-            local outcome = at < 0 and 3 or outcomeOf(statuses[at + 1], latency_ms)
+            local outcome = at < 0 and 3 or outcomeOf(statuses[at + 1], latency_ms, at == #statuses - 1)
             local waited_ms = k == record.tries - 1 and now_ms - record.start_ms or 0
             accountOne(
                 record,
@@ -145,10 +164,11 @@ local function accountSingle(record, status, now_ms)
     local waited_ms = now_ms - record.start_ms
     local code = statusOf(status)
     if code ~= nil and code < CLIENT_LEFT and waited_ms <= CLOCK_TICK_MS then
+        local outcome = code == TOO_MANY_REQUESTS and 4 or 0
         accountOne(
             record,
             0,
-            0,
+            outcome,
             waited_ms,
             waited_ms,
             now_ms
@@ -159,7 +179,7 @@ local function accountSingle(record, status, now_ms)
     accountOne(
         record,
         0,
-        outcomeOf(status, latency_ms),
+        outcomeOf(status, latency_ms, true),
         latency_ms or 0,
         waited_ms,
         now_ms

@@ -1,11 +1,11 @@
-import { reasonText } from "../core/ejection";
+import { reasonText } from "../core/health/text";
 import { mergeInto, percentile } from "../core/histogram";
 import { type NodeState, STATES } from "../core/health/states";
 import { coveredMs, errorRate, isEmpty } from "../core/windows";
+import { changesPerMinute } from "./events";
 import { breathe, type Collector, type NodeRecord, type UpstreamRecord } from "./state";
 import { tallyText } from "./tally_text";
 import { round } from "../core/values";
-import { describeWill } from "./operator";
 
 /**
  * The texts that go into the store. Encoding is the dearest part of a tick: of a detail's 25 fields
@@ -53,7 +53,7 @@ export function composeUpstream(collector: Collector, upstream: UpstreamRecord, 
  * are joined once, numbers as they are: no strings in between.
  */
 function snapshotBody(upstream: UpstreamRecord): string {
-  const parts: (string | number)[] = ['"nodes":{'];
+  const parts: (string | number)[] = [upstream.panic_since_ms === undefined ? '"nodes":{' : '"panic":true,"nodes":{'];
   let end = 1;
   for (let i = 0; i < upstream.nodes.length; i++) {
     const { key, detail } = upstream.nodes[i];
@@ -73,6 +73,16 @@ function snapshotBody(upstream: UpstreamRecord): string {
     if (detail.samples !== undefined) {
       parts[end] = ',"samples":';
       parts[end + 1] = detail.samples;
+      end += 2;
+    }
+    if (detail.trial !== undefined) {
+      parts[end] = ',"trial":';
+      parts[end + 1] = detail.trial;
+      end += 2;
+    }
+    if (detail.ramp_limit !== undefined) {
+      parts[end] = ',"ramp_limit":';
+      parts[end + 1] = detail.ramp_limit;
       end += 2;
     }
     if (detail.judged_p99_ms !== undefined) {
@@ -104,10 +114,7 @@ function describe(collector: Collector, upstream: UpstreamRecord, node: NodeReco
   const long = windows.long.total;
   detail.reason = reasonText(health, upstream.config, now_ms);
   detail.since_ms = health.since_ms;
-  detail.until_ms = health.until_ms;
-  describeWill(node);
-  detail.ejections = health.ejections;
-  detail.error_since_ms = health.error_since_ms;
+  takeState(node);
   detail.share = upstream.picks > 0 ? round(short.picks / upstream.picks, 1e4) : 0;
   detail.requests_per_s = round(requestsPerS(node), 10);
   detail.error_rate = round(errorRate(short), 1e4);
@@ -119,6 +126,21 @@ function describe(collector: Collector, upstream: UpstreamRecord, node: NodeReco
   node.described = true;
   // Twice the work of a look at it.
   breathe(collector, 2);
+}
+
+/** What the next collector takes over of the state. */
+function takeState(node: NodeRecord): void {
+  const { detail, health, seen } = node;
+  detail.cause = health.cause;
+  detail.until_ms = health.until_ms;
+  detail.flat_until_ms = health.flat_until_ms;
+  detail.ejections = health.ejections;
+  detail.by = health.by;
+  detail.forced = health.forced;
+  detail.trial_at_ms = health.trial > 0 ? health.trial_at_ms : undefined;
+  detail.error_since_ms = health.error_since_ms;
+  detail.silent_since_ms = health.silent_since_ms;
+  detail.busy_until_ms = seen.busy_until_ms > 0 ? seen.busy_until_ms : undefined;
 }
 
 function requestsPerS(node: NodeRecord): number {
@@ -140,7 +162,11 @@ function poolText(collector: Collector, upstream: UpstreamRecord, now_ms: number
     ok > 0 ? `,"p50_ms":${round(percentile(hist, ok, 0.5), 10)},"p99_ms":${round(percentile(hist, ok, 0.99), 10)}` : "";
   const summary = collector.deps.probes?.summary(upstream.config.name, now_ms);
   const probes = summary === undefined ? "" : `,"probes":${collector.deps.encode(summary) ?? "{}"}`;
-  return `"collector_pid":${collector.deps.pid},"requests_per_s":${round(requests_per_s, 10)}${latencies}${probes}`;
+  const changes = changesPerMinute(upstream.events, now_ms);
+  const since_ms = upstream.panic_since_ms;
+  const panic = `${since_ms === undefined ? "" : `,"panic_since_ms":${since_ms}`},"panics_total":${upstream.panics_total}`;
+  const head = `"collector_pid":${collector.deps.pid},"requests_per_s":${round(requests_per_s, 10)}`;
+  return `${head}${latencies},"state_changes_per_min":${changes}${panic}${probes}`;
 }
 
 /**

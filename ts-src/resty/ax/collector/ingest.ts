@@ -50,6 +50,9 @@ function cleanDelta(raw: Record<string, unknown>): NodeDelta {
   raw.aborted = asCount(raw.aborted);
   raw.sum_ms = asCount(raw.sum_ms);
   raw.streak = asCount(raw.streak);
+  raw.failures = asCount(raw.failures);
+  raw.busy = asCount(raw.busy);
+  raw.retry_after_ms = asCount(raw.retry_after_ms);
   raw.hist = cleanSparse(raw.hist);
   return raw as unknown as NodeDelta;
 }
@@ -68,15 +71,19 @@ function takeNodeDelta(node: NodeRecord, delta: NodeDelta, now_ms: number): void
   feedNode(node.windows, delta);
   if (node.adaptive !== undefined) noteDelta(node.adaptive, delta);
   countStreak(node, delta, now_ms);
+  countBusy(node, delta, now_ms);
   countGoodRun(node, delta);
   node.seen.picks_since_return += delta.picks;
   if (delta.ok + delta.err > 0) node.seen.answered_since_return = true;
+  node.seen.ok_since_return += delta.ok;
+  node.seen.failed_since_return += delta.err + delta.fail;
   const detail = node.detail;
   detail.picks_total += delta.picks;
   detail.ok_total += delta.ok;
   detail.err_total += delta.err;
   detail.fail_total += delta.fail;
   detail.aborted_total += delta.aborted;
+  detail.busy_total += delta.busy;
 }
 
 /**
@@ -92,10 +99,29 @@ function takeNodeDelta(node: NodeRecord, delta: NodeDelta, now_ms: number): void
 function countStreak(node: NodeRecord, delta: NodeDelta, now_ms: number): void {
   const seen = node.seen;
   const memory_ms = Math.max(1, node.config.fail_timeout_s) * 1000;
+  const failed = delta.err + delta.fail;
   if (now_ms - node.failed_at_ms > memory_ms) seen.streak = 0;
-  if (delta.fail > 0) node.failed_at_ms = now_ms;
+  if (now_ms - node.failed_at_ms > Math.max(memory_ms, FAILURES_MEMORY_MS)) seen.failures = 0;
+  if (failed > 0) node.failed_at_ms = now_ms;
+  if (delta.ok > 0) seen.failures = Math.min(delta.failures, failed);
+  else seen.failures += failed;
   if (delta.ok + delta.err > 0) seen.streak = Math.min(delta.streak, delta.fail);
   else seen.streak += delta.fail;
+}
+
+/** What makes a node suspect is remembered for a minute: adaptive picks leave a failing node a request now and then. */
+const FAILURES_MEMORY_MS = 60000;
+
+/** A node may ask for a pause of minutes: after so long it is tried with its full share again. */
+const BUSY_MAX_MS = 30000;
+
+/** Without Retry-After (429 alone), and at least: until the next looks have shown an effect. */
+const BUSY_LEAST_MS = 2000;
+
+function countBusy(node: NodeRecord, delta: NodeDelta, now_ms: number): void {
+  if (delta.busy <= 0) return;
+  const for_ms = Math.min(BUSY_MAX_MS, Math.max(BUSY_LEAST_MS, delta.retry_after_ms));
+  node.seen.busy_until_ms = Math.max(node.seen.busy_until_ms, now_ms + for_ms);
 }
 
 /**
@@ -106,7 +132,10 @@ function countStreak(node: NodeRecord, delta: NodeDelta, now_ms: number): void {
 export function sumInFlight(collector: Collector, now_ms: number): void {
   for (let i = 0; i < collector.upstreams.length; i++) {
     const nodes = collector.upstreams[i].nodes;
-    for (let j = 0; j < nodes.length; j++) nodes[j].detail.in_flight = 0;
+    for (let j = 0; j < nodes.length; j++) {
+      nodes[j].detail.in_flight = 0;
+      nodes[j].oldest_start_ms = 0;
+    }
   }
   const slots = Math.min(SLOTS_MAX, asCount(collector.deps.store.get("worker:slots")));
   for (let slot = 1; slot <= slots; slot++) takeWorker(collector, `worker:${slot}`, now_ms);
@@ -130,7 +159,9 @@ function takeWorker(collector: Collector, key: string, now_ms: number): void {
     store.remove(key);
     return;
   }
-  if (!old || record.exiting === true) addInFlight(collector, asRecord(record.in_flight));
+  if (old && record.exiting !== true) return;
+  addInFlight(collector, asRecord(record.in_flight));
+  addOldest(collector, asRecord(record.oldest_ms), now_ms);
 }
 
 function addInFlight(collector: Collector, upstreams: Record<string, unknown> | undefined): void {
@@ -145,6 +176,22 @@ function addInFlight(collector: Collector, upstreams: Record<string, unknown> | 
           node.detail.in_flight += asCount(nodes[id]);
           upstream.active = true;
         }
+      }
+    }
+  }
+}
+
+function addOldest(collector: Collector, upstreams: Record<string, unknown> | undefined, now_ms: number): void {
+  if (upstreams === undefined) return;
+  for (const name in upstreams) {
+    const upstream = collector.by_name[name];
+    const nodes = asRecord(upstreams[name]);
+    if (upstream !== undefined && nodes !== undefined) {
+      for (const id in nodes) {
+        const node = upstream.by_id[id];
+        const start_ms = asCount(nodes[id]);
+        const is_older = node !== undefined && (node.oldest_start_ms === 0 || start_ms < node.oldest_start_ms);
+        if (is_older && start_ms > 0 && start_ms <= now_ms) node.oldest_start_ms = start_ms;
       }
     }
   }

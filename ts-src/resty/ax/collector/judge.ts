@@ -1,11 +1,13 @@
-import { inRotation, rampFactor, startRamp, transition } from "../core/ejection";
+import { rampFactor, rampLimit, stateShare } from "../core/health/ramp";
+import { isUsable } from "../core/health/states";
 import { type Evidence, LATENCY_FLOOR_MS, weigh } from "../core/evidence";
 import { DEFAULT_CAPACITY } from "../core/model";
 import { connRatio, errorRatio, p99Ratio, referenceP99, stepScore, targetScore } from "../core/score";
-import { advanceNode, clearNode, forgetOlder, isEmpty, judged, meanMs } from "../core/windows";
-import { breathe, type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
+import { advanceNode, forgetOlder, isEmpty, judged, meanMs } from "../core/windows";
+import { type SignalMeans, signalMeans, signalShare } from "./signals";
+import { breathe, type Collector, type NodeRecord, type UpstreamRecord } from "./state";
+import { moveStates } from "./states";
 import { round } from "../core/values";
-import { keptOut, overrule, serves, takeWills } from "./operator";
 
 /**
  * One look at one upstream: states, then scores, then what picks need to know of every node.
@@ -14,62 +16,36 @@ import { keptOut, overrule, serves, takeWills } from "./operator";
  */
 export function judgeUpstream(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
   for (let i = 0; i < upstream.nodes.length; i++) advanceNode(upstream.nodes[i].windows, now_ms);
-  takeWills(upstream, now_ms);
-  moveStates(upstream, now_ms);
+  moveStates(collector, upstream, now_ms);
   moveScores(collector, upstream, now_ms);
-  upstream.settled = true;
+  measureInFlight(upstream);
+  const means = signalMeans(upstream, collector.deps.probes !== undefined, now_ms);
+  upstream.settled = upstream.panic_since_ms === undefined;
   upstream.picks = 0;
   for (let i = 0; i < upstream.nodes.length; i++) {
     const node = upstream.nodes[i];
     upstream.picks += node.windows.short.total.picks;
-    describeForPicks(node, upstream, now_ms);
+    describeForPicks(node, upstream, means, now_ms);
     if (!isSettled(node, now_ms)) upstream.settled = false;
   }
 }
 
-function moveStates(upstream: UpstreamRecord, now_ms: number): void {
-  const nodes = upstream.nodes;
-  let in_rotation = 0;
-  for (let i = 0; i < nodes.length; i++) if (serves(nodes[i])) in_rotation++;
-  for (let i = 0; i < nodes.length; i++) in_rotation += moveState(nodes[i], upstream, in_rotation, now_ms);
-  if (in_rotation === 0) releaseOne(upstream, now_ms);
-}
+/** What of the last value is kept at each look: a lull between two bunches of requests must not stop a ramp. */
+const IN_FLIGHT_MEMORY = 0.9;
 
-/** @returns by how much the number of nodes in rotation changed */
-function moveState(node: NodeRecord, upstream: UpstreamRecord, in_rotation: number, now_ms: number): number {
-  const { seen, health, windows } = node;
-  const was_in = inRotation(health) ? 1 : 0;
-  seen.others_in_rotation = in_rotation - (serves(node) ? 1 : 0);
-  seen.judged = judged(windows.short.total);
-  seen.failed = windows.short.total.err + windows.short.total.fail;
-  seen.young = now_ms - windows.short.since_ms < upstream.config.window_short_s * 1000;
-  node.health = transition(health, seen, node.config, upstream.config, now_ms);
-  if (node.health.state !== health.state) node.described = false;
-  const is_in = inRotation(node.health) ? 1 : 0;
-  if (is_in !== was_in) startAnew(node, now_ms);
-  return keptOut(node) ? 0 : is_in - was_in;
-}
-
-/** Out or back: what was held against the node (or in its favour) is of another time. */
-function startAnew(node: NodeRecord, now_ms: number): void {
-  forgetSeen(node.seen);
-  clearNode(node.windows, now_ms);
-  node.held_until_ms = 0;
-}
-
-/** Every node is out, e.g. because the configuration took away the last one: the next to return does so now. */
-function releaseOne(upstream: UpstreamRecord, now_ms: number): void {
-  let first: NodeRecord | undefined;
+/** What a usual node has in flight: the yardstick for those that ramp. */
+function measureInFlight(upstream: UpstreamRecord): void {
+  let sum = 0;
+  let nodes = 0;
   for (let i = 0; i < upstream.nodes.length; i++) {
-    const node = upstream.nodes[i];
-    if (keptOut(node)) continue;
-    const earlier = first === undefined || (node.health.until_ms ?? 0) < (first.health.until_ms ?? 0);
-    if (node.health.state === "ejected" && earlier) first = node;
+    const { health, detail } = upstream.nodes[i];
+    if (isUsable(health.state) && health.state !== "ramping") {
+      sum += detail.in_flight;
+      nodes++;
+    }
   }
-  if (first === undefined) return;
-  first.health = startRamp(first.health, "back early, every node was out", upstream.config, now_ms);
-  first.described = false;
-  startAnew(first, now_ms);
+  const mean = nodes > 0 ? sum / nodes : 0;
+  upstream.usual_in_flight = nodes > 0 ? Math.max(mean, upstream.usual_in_flight * IN_FLIGHT_MEMORY) : 0;
 }
 
 /** An answer that takes longer than this many typical P99s is unusual: one in a thousand, if latencies are exponential. */
@@ -97,7 +73,7 @@ function moveScores(collector: Collector, upstream: UpstreamRecord, now_ms: numb
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[i];
     node.evidence = undefined;
-    if (inRotation(node.health) && !isEmpty(node.windows.long.total)) {
+    if (isUsable(node.health.state) && !isEmpty(node.windows.long.total)) {
       breathe(collector, 1);
       const evidence = weigh(node.windows, upstream.config.min_samples);
       node.evidence = evidence;
@@ -109,6 +85,7 @@ function moveScores(collector: Collector, upstream: UpstreamRecord, now_ms: numb
     }
   }
   const reference_ms = referenceP99(p99s_ms);
+  upstream.typical_p99_ms = reference_ms ?? 0;
   const usual_ms = reference_ms === undefined ? 0 : Math.max(reference_ms, LATENCY_FLOOR_MS) * USUAL_RATIO;
   for (let i = 0; i < nodes.length; i++) {
     nodes[i].usual_ms = usual_ms;
@@ -140,16 +117,17 @@ function moveScore(node: NodeRecord, upstream: UpstreamRecord, reference_ms: num
 }
 
 /** Fills in what a pick needs to know: for every node, at every look. */
-function describeForPicks(node: NodeRecord, upstream: UpstreamRecord, now_ms: number): void {
-  const { detail, health, windows } = node;
-  const ramp = rampFactor(health, upstream.config.ramp_from, now_ms);
+function describeForPicks(node: NodeRecord, upstream: UpstreamRecord, means: SignalMeans, now_ms: number): void {
+  const { detail, health, seen, windows } = node;
+  const ramp = stateShare(health, seen, upstream.config, now_ms) * signalShare(seen.probe, means, now_ms);
   const mean_ms = meanMs(windows.short.total) ?? meanMs(windows.long.total);
-  const shown = detail.state;
   detail.state = health.state;
-  overrule(node);
-  if (detail.state !== shown) node.described = false;
   detail.weight = round(node.config.weight * detail.score * ramp, 1e4);
   detail.static_weight = round(node.config.weight * ramp, 1e4);
+  detail.trial = health.state === "probing" && seen.probe === undefined ? health.trial : undefined;
+  const limits = health.state === "ramping" && upstream.usual_in_flight > 0;
+  const factor = limits ? rampFactor(health, upstream.config, now_ms) : 1;
+  detail.ramp_limit = limits ? rampLimit(factor, upstream.usual_in_flight) : undefined;
   detail.latency_ms = mean_ms === undefined ? undefined : round(mean_ms, 100);
   detail.success = successShare(node);
   detail.samples = windows.long.total.ok > 0 ? round(windows.long.total.ok, 1) : undefined;
@@ -172,7 +150,7 @@ function successShare(node: NodeRecord): number {
 }
 
 function isSettled(node: NodeRecord, now_ms: number): boolean {
-  const { detail, health, windows } = node;
+  const { detail, health, seen, windows } = node;
   return (
     isEmpty(windows.long.total) &&
     isEmpty(windows.short.total) &&
@@ -182,6 +160,7 @@ function isSettled(node: NodeRecord, now_ms: number): boolean {
     health.ejections === 0 &&
     health.error_since_ms === undefined &&
     health.kept === undefined &&
-    (health.state === "online" || health.state === "offline")
+    seen.busy_until_ms <= now_ms &&
+    (health.state === "online" || health.state === "offline" || health.state === "maintenance")
   );
 }

@@ -1,4 +1,5 @@
 import { composeWindows } from "./compose";
+import { publishKinds } from "./events";
 import type { Collector, UpstreamRecord } from "./state";
 
 /**
@@ -29,6 +30,7 @@ function publishUpstream(collector: Collector, upstream: UpstreamRecord, head: s
   if (upstream.detail_due || upstream.settled) write(collector, `detail:${name}`, head + upstream.detail_body);
   upstream.detail_due = false;
   const windows = composeWindows(collector, upstream, now_ms);
+  publishKinds(collector, upstream, windows !== undefined);
   if (windows !== undefined) write(collector, `windows:${name}`, windows);
 }
 

@@ -1,4 +1,5 @@
-import { type Health, newHealth, type Seen } from "../core/ejection";
+import { type Health, newHealth, newSeen, type Seen } from "../core/health/record";
+import type { HealthEvent } from "../core/health/events";
 import type { Evidence } from "../core/evidence";
 import { type AdaptiveLimit, newAdaptiveLimit } from "./adaptive_limit";
 import type { SlotRepair } from "./slot_repair";
@@ -7,7 +8,7 @@ import type { ProbeSource } from "../core/probe/view";
 import type { Store } from "../core/store";
 import { newNodeWindows, type NodeWindows } from "../core/windows";
 import type { DetailNode } from "../core/wire";
-import type { OperatorWill } from "../core/operator";
+import { type EventRecord, newEventRecord } from "./events";
 import { newWills, type Wills } from "./wills";
 
 /** What the collector needs of its surroundings: nginx, a test or the simulator. */
@@ -29,6 +30,10 @@ export interface CollectorDeps {
   pause?(this: void): void;
   /** Active probes; absent when no upstream has any. */
   probes?: ProbeSource;
+  /** Wall clock, Unix seconds: only for the time that events show. Absent: 0. */
+  wallS?(this: void): number;
+  /** A node changed its state, or the pool did: to be logged. */
+  onEvent?(this: void, upstream: string, event: HealthEvent): void;
   /** Something went wrong that the collector can live with: no room, or something unreadable. */
   onWarning(this: void, kind: "store_full" | "store_corrupt", message: string): void;
 }
@@ -41,6 +46,12 @@ export interface NodeRecord {
   windows: NodeWindows;
   health: Health;
   seen: Seen;
+  /** The machine it runs on, where that tells it from other nodes; else "". */
+  host: string;
+  /** Its host is under suspicion: HOST_SUSPECT_FROM of its nodes are out. */
+  host_out: boolean;
+  /** Start of its oldest request that waits for long already, over all workers, monotonic ms; 0 = none. */
+  oldest_start_ms: number;
   /** When the last connection failure was seen, monotonic ms. */
   failed_at_ms: number;
   /** Until then a score taken over stands while too little has been seen to judge by, monotonic ms. */
@@ -53,8 +64,6 @@ export interface NodeRecord {
   evidence?: Evidence;
   /** Its adaptive limit; undefined without the option. */
   adaptive?: AdaptiveLimit;
-  /** What an operator wants of it now, if anything. */
-  will?: OperatorWill;
   /** What is published; scores and totals live in here alone. */
   detail: DetailNode;
   /** `detail_text` shows the node's present state. */
@@ -81,6 +90,16 @@ export interface UpstreamRecord {
   detail_body: string;
   /** Picks of all nodes in the short window. */
   picks: number;
+  /** P99 of the typical node as of the last look, ms; 0 = not known. */
+  typical_p99_ms: number;
+  /** Requests in flight at a usual node in rotation: risen at once, fallen slowly. */
+  usual_in_flight: number;
+  events: EventRecord;
+  /** Nodes on hosts under suspicion. */
+  hosts_out: number;
+  /** Since when too few nodes have been good, monotonic ms. */
+  panic_since_ms?: number;
+  panics_total: number;
   /** Where the next tick goes on describing nodes. */
   detail_cursor: number;
   /** Every node had its turn, or a state changed: detail:<upstream> is to be written. */
@@ -125,6 +144,9 @@ export function newNodeRecord(config: NodeConfig, upstream: UpstreamConfig, key:
     windows: newNodeWindows(upstream.window_short_s, upstream.window_long_s, now_ms),
     health: newHealth(now_ms),
     seen: newSeen(),
+    host: "",
+    host_out: false,
+    oldest_start_ms: 0,
     failed_at_ms: 0,
     held_until_ms: 0,
     good_run: 0,
@@ -137,18 +159,6 @@ export function newNodeRecord(config: NodeConfig, upstream: UpstreamConfig, key:
   };
 }
 
-function newSeen(): Seen {
-  return {
-    streak: 0,
-    picks_since_return: Infinity,
-    answered_since_return: true,
-    judged: 0,
-    failed: 0,
-    young: true,
-    others_in_rotation: 0,
-  };
-}
-
 function newDetail(base_weight: number, now_ms: number): DetailNode {
   return {
     state: "online",
@@ -156,6 +166,7 @@ function newDetail(base_weight: number, now_ms: number): DetailNode {
     static_weight: base_weight,
     success: 1,
     reason: "",
+    cause: "",
     since_ms: now_ms,
     ejections: 0,
     base_weight,
@@ -171,14 +182,21 @@ function newDetail(base_weight: number, now_ms: number): DetailNode {
     err_total: 0,
     fail_total: 0,
     aborted_total: 0,
+    busy_total: 0,
   };
 }
 
-/** The evidence so far is spent: the node left the rotation or came back to it. */
-export function forgetSeen(seen: Seen): void {
-  seen.streak = 0;
-  seen.picks_since_return = 0;
-  seen.answered_since_return = false;
+/** The label `host`, else the IP address; nothing where it is the same for all nodes: then it tells nothing. */
+function nameHosts(nodes: NodeRecord[]): void {
+  let distinct = false;
+  for (let i = 0; i < nodes.length; i++) {
+    const { labels, host } = nodes[i].config;
+    const label: string | undefined = labels["host"];
+    nodes[i].host = label ?? host;
+    if (nodes[i].host !== nodes[0].host) distinct = true;
+  }
+  if (distinct) return;
+  for (let i = 0; i < nodes.length; i++) nodes[i].host = "";
 }
 
 /** @returns the upstream with every node fresh */
@@ -193,6 +211,7 @@ export function newUpstreamRecord(config: UpstreamConfig, deps: CollectorDeps, n
     nodes[i] = node;
   }
   nodes.sort((a, b) => (a.config.id < b.config.id ? -1 : a.config.id > b.config.id ? 1 : 0));
+  nameHosts(nodes);
   return {
     config,
     nodes,
@@ -203,6 +222,11 @@ export function newUpstreamRecord(config: UpstreamConfig, deps: CollectorDeps, n
     snapshot_body: "",
     detail_body: "",
     picks: 0,
+    typical_p99_ms: 0,
+    usual_in_flight: 0,
+    events: newEventRecord(),
+    hosts_out: 0,
+    panics_total: 0,
     detail_cursor: 0,
     detail_due: true,
     windows_part: 0,

@@ -1,8 +1,12 @@
-import { causeOf, coolDownMs, inRotation, newHealth, startRamp } from "../core/ejection";
-import { stateNamed } from "../core/health/states";
+import { coolDownMs } from "../core/health/cool_down";
+import { type EjectedBy, enter, forgetSeen, newHealth } from "../core/health/record";
+import { startSlowly } from "../core/health/ramp";
+import { isUsable, stateNamed } from "../core/health/states";
+import { causeOf } from "../core/health/text";
 import { clampScore } from "../core/score";
 import { restore } from "../core/windows";
-import { type Collector, forgetSeen, type NodeRecord, type UpstreamRecord } from "./state";
+import { emitTransition, takeEvents } from "./events";
+import { type Collector, type NodeRecord, type UpstreamRecord } from "./state";
 import { parseTally } from "./tally_text";
 import { asCount, asNumber, asRecord } from "../core/values";
 
@@ -19,8 +23,12 @@ const MANY_EJECTIONS = 32;
 export function takeOver(collector: Collector, now_ms: number): void {
   const upstreams = collector.upstreams;
   for (let i = 0; i < upstreams.length; i++) {
-    const details = readNodes(collector, `detail:${upstreams[i].config.name}`);
-    if (details !== undefined) takeDetails(upstreams[i], details, now_ms);
+    takeEvents(collector, upstreams[i], now_ms);
+    const entry = readEntry(collector, `detail:${upstreams[i].config.name}`);
+    upstreams[i].panic_since_ms = asNumber(entry?.panic_since_ms);
+    upstreams[i].panics_total = asCount(entry?.panics_total);
+    const details = asRecord(entry?.nodes);
+    if (details !== undefined) takeDetails(collector, upstreams[i], details, now_ms);
     takeWindows(collector, upstreams[i], now_ms);
   }
 }
@@ -34,22 +42,30 @@ function readEntry(collector: Collector, key: string): Record<string, unknown> |
   return undefined;
 }
 
-function readNodes(collector: Collector, key: string): Record<string, unknown> | undefined {
-  return asRecord(readEntry(collector, key)?.nodes);
-}
-
-function takeDetails(upstream: UpstreamRecord, details: Record<string, unknown>, now_ms: number): void {
-  const has_history = Object.keys(details).length > 0;
+function takeDetails(
+  collector: Collector,
+  upstream: UpstreamRecord,
+  details: Record<string, unknown>,
+  now_ms: number,
+): void {
+  let known = 0;
+  for (let i = 0; i < upstream.nodes.length; i++) if (details[upstream.nodes[i].config.id] !== undefined) known++;
+  // A pool that is new for the most part has nobody to carry the load meanwhile.
+  const few_are_new = known > 0 && upstream.nodes.length - known <= known;
   for (let i = 0; i < upstream.nodes.length; i++) {
     const node = upstream.nodes[i];
     const old = asRecord(details[node.config.id]);
     if (old !== undefined) {
       takeHealth(node, upstream, old, now_ms);
       takeScore(node, upstream, old, now_ms);
-    } else if (has_history) {
+    } else if (few_are_new && !node.config.down) {
       // Others are warm, this one is not: a share like theirs would be too much at once.
-      node.health = startRamp(newHealth(now_ms), "new in the configuration", upstream.config, now_ms);
+      const is_probed = collector.deps.probes?.view(upstream.config.name, node.config.id) !== undefined;
+      node.health = is_probed
+        ? enter(newHealth(now_ms), "pending", "new in the configuration; its probes have not passed yet", now_ms)
+        : startSlowly(newHealth(now_ms), "new in the configuration", upstream.config, now_ms);
       forgetSeen(node.seen);
+      emitTransition(collector, upstream, node, "new", now_ms);
     }
   }
 }
@@ -57,21 +73,40 @@ function takeDetails(upstream: UpstreamRecord, details: Record<string, unknown>,
 function takeHealth(node: NodeRecord, upstream: UpstreamRecord, old: Record<string, unknown>, now_ms: number): void {
   const state = stateNamed(old.state);
   const until_ms = asNumber(old.until_ms);
-  if (state === undefined || ((state === "ejected" || state === "ramping") && until_ms === undefined)) return;
-  // An operator's will is read anew; what the node was beneath it is not known.
-  if (state === "draining" || state === "maintenance") return;
+  const by = typeof old.by === "string" ? (old.by as EjectedBy) : undefined;
+  const has_end = until_ms !== undefined || (state === "ejected" && by === "probe");
+  if (state === undefined || ((state === "ejected" || state === "ramping") && !has_end)) return;
   const health = newHealth(now_ms);
   health.state = state;
-  if (typeof old.reason === "string") health.cause = causeOf(old.reason);
+  if (typeof old.cause === "string") health.cause = old.cause;
+  else if (typeof old.reason === "string") health.cause = causeOf(old.reason);
   health.since_ms = Math.min(now_ms, asNumber(old.since_ms) ?? now_ms);
   health.until_ms = until_ms;
   health.ejections = Math.floor(asCount(old.ejections));
   health.error_since_ms = asNumber(old.error_since_ms);
+  health.silent_since_ms = asNumber(old.silent_since_ms);
+  health.flat_until_ms = asNumber(old.flat_until_ms);
+  health.by = by;
+  health.forced = old.forced === true ? true : undefined;
+  health.trial = asCount(old.trial);
+  health.trial_at_ms = Math.min(now_ms, asNumber(old.trial_at_ms) ?? now_ms);
   node.health = health;
-  if (state === "ramping" || state === "ejected") forgetSeen(node.seen);
+  node.seen.busy_until_ms = Math.min(asCount(old.busy_until_ms), now_ms + LONGEST_BUSY_MS);
+  if (state === "ramping" || state === "ejected" || state === "probing") forgetSeen(node.seen);
   // What began under another configuration ends no later than what begins now.
-  const longest_ms = state === "ramping" ? upstream.config.ramp_s * 1000 : longestCoolDownMs(node, upstream);
-  if (until_ms !== undefined) health.until_ms = Math.min(until_ms, now_ms + longest_ms);
+  const longest_ms =
+    state === "ramping" ? longestRampMs(health.flat_until_ms, upstream) : longestCoolDownMs(node, upstream);
+  const bounded = state === "ramping" || state === "ejected";
+  // The others' ends come from what is seen, or from the operator.
+  health.until_ms = until_ms !== undefined && bounded ? Math.min(until_ms, now_ms + longest_ms) : undefined;
+}
+
+/** Retry-After is taken for no longer (ingest.ts). */
+const LONGEST_BUSY_MS = 30000;
+
+function longestRampMs(flat_until_ms: number | undefined, upstream: UpstreamRecord): number {
+  const { ramp_s, slow_start_s } = upstream.config;
+  return (flat_until_ms === undefined ? ramp_s : ramp_s + slow_start_s) * 1000;
 }
 
 function longestCoolDownMs(node: NodeRecord, upstream: UpstreamRecord): number {
@@ -86,13 +121,14 @@ function takeScore(node: NodeRecord, upstream: UpstreamRecord, old: Record<strin
   detail.target_score = detail.score;
   detail.score_at_ms = Math.min(now_ms, asNumber(old.score_at_ms) ?? now_ms);
   // The windows that led to it may be lost: they are written every few seconds only. For as long as they last.
-  const in_rotation = inRotation(node.health);
+  const in_rotation = isUsable(node.health.state);
   node.held_until_ms = in_rotation ? now_ms + upstream.config.window_long_s * 1000 : 0;
   detail.picks_total = asCount(old.picks_total);
   detail.ok_total = asCount(old.ok_total);
   detail.err_total = asCount(old.err_total);
   detail.fail_total = asCount(old.fail_total);
   detail.aborted_total = asCount(old.aborted_total);
+  detail.busy_total = asCount(old.busy_total);
 }
 
 function takeWindows(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
@@ -105,8 +141,8 @@ function takeWindows(collector: Collector, upstream: UpstreamRecord, now_ms: num
     const node = upstream.nodes[i];
     const text = nodes[node.config.id];
     // Counts from before the node was ejected or came back are no evidence any more.
-    const outdated = node.health.state !== "online" && node.health.since_ms >= at_ms;
-    if (typeof text === "string" && !outdated && node.health.state !== "ejected") {
+    const outdated = (node.health.state === "ramping" || !isUsable(node.health.state)) && node.health.since_ms >= at_ms;
+    if (typeof text === "string" && !outdated && isUsable(node.health.state)) {
       restore(node.windows.long, parseTally(text, upstream.config.min_samples));
     }
   }

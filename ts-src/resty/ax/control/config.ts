@@ -64,6 +64,13 @@ function clamped(loading: Loading, path: string, key: string, value: number | un
   return used;
 }
 
+/** nginx's own: a line that says max_fails and no more means so long. */
+const NGINX_FAIL_TIMEOUT_S = 10;
+
+function unsaidTimeout(server: AdoptedServer): number | undefined {
+  return server.max_fails === undefined ? undefined : NGINX_FAIL_TIMEOUT_S;
+}
+
 /** @returns the server as a user would write it under `nodes`, validated */
 function adoptServer(loading: Loading, server: AdoptedServer, upstream_path: string): Fields {
   const path = `${upstream_path}.server[${quote(server.name)}]`;
@@ -71,7 +78,7 @@ function adoptServer(loading: Loading, server: AdoptedServer, upstream_path: str
     address: formatAddress(server),
     weight: clamped(loading, path, "weight", server.weight),
     max_fails: clamped(loading, path, "max_fails", server.max_fails),
-    fail_timeout_s: clamped(loading, path, "fail_timeout_s", server.fail_timeout_s),
+    fail_timeout_s: clamped(loading, path, "fail_timeout_s", server.fail_timeout_s ?? unsaidTimeout(server)),
     max_conns: clamped(loading, path, "max_conns", server.max_conns),
     backup: server.backup,
     down: server.down,

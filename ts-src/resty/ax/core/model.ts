@@ -70,6 +70,13 @@ export interface UpstreamConfig {
   retry_ratio: number;
   retry_min_per_s: number;
   retry_deadline_ms: number;
+  return_trial: boolean;
+  slow_start_s: number;
+  slow_start_share: number;
+  max_ejected_share: number;
+  panic_threshold: number;
+  panic: "spread" | "fail";
+  eject_host: boolean;
   /** Where this gateway stands: nodes of the same zone are preferred; absent = all nodes alike. */
   zone?: string;
   /** Where the class of a request comes from; absent = all requests alike. See core/classes.ts. */

@@ -11,6 +11,8 @@ export const REJECT_REASONS = [
   "queue_timeout",
   // More requests a second than the gateway takes.
   "qps",
+  // Too few nodes are good, and the upstream's `panic` is "fail".
+  "panic",
   // A backlog is being worked off: nothing new is taken in.
   "draining",
 ] as const;

@@ -15,6 +15,8 @@ export interface Tally {
   err: number;
   fail: number;
   aborted: number;
+  /** Refused for load (429, 503 with Retry-After): neither good nor bad. */
+  busy: number;
   /** Sum of the latencies of the `ok` tries, ms. */
   sum_ms: number;
   /** Latencies of the `ok` tries, by bucket (histogram.ts). */
@@ -48,7 +50,7 @@ const SHORT_SLOTS = 10;
 const LONG_SLOTS = 12;
 
 function newTally(): Tally {
-  return { picks: 0, ok: 0, err: 0, fail: 0, aborted: 0, sum_ms: 0, hist: [], span_ms: 0 };
+  return { picks: 0, ok: 0, err: 0, fail: 0, aborted: 0, busy: 0, sum_ms: 0, hist: [], span_ms: 0 };
 }
 
 function clearTally(tally: Tally): void {
@@ -62,6 +64,7 @@ function clearCounted(tally: Tally): void {
   tally.err = 0;
   tally.fail = 0;
   tally.aborted = 0;
+  tally.busy = 0;
   tally.sum_ms = 0;
   clearCounts(tally.hist);
 }
@@ -73,6 +76,7 @@ function addTally(target: Tally, source: Tally, sign: 1 | -1): void {
   target.err += sign * source.err;
   target.fail += sign * source.fail;
   target.aborted += sign * source.aborted;
+  target.busy += sign * source.busy;
   target.sum_ms += sign * source.sum_ms;
   target.span_ms += sign * source.span_ms;
   if (source.ok <= 0) return;
@@ -152,6 +156,7 @@ function addDelta(tally: Tally, delta: NodeDelta): void {
   tally.err += delta.err;
   tally.fail += delta.fail;
   tally.aborted += delta.aborted;
+  tally.busy += delta.busy;
   tally.sum_ms += delta.sum_ms;
   // Latencies are those of successes: without one there is nothing that could expire with the slot.
   if (delta.ok > 0) addSparse(tally.hist, delta.hist, 1);
@@ -159,7 +164,9 @@ function addDelta(tally: Tally, delta: NodeDelta): void {
 
 /** @returns whether nothing happened in it */
 export function isEmpty(tally: Tally): boolean {
-  return tally.picks <= 0 && tally.ok <= 0 && tally.err <= 0 && tally.fail <= 0 && tally.aborted <= 0;
+  return (
+    tally.picks <= 0 && tally.ok <= 0 && tally.err <= 0 && tally.fail <= 0 && tally.aborted <= 0 && tally.busy <= 0
+  );
 }
 
 /** @returns tries that say something of the node: all but those the client ended */

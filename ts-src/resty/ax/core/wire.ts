@@ -24,6 +24,9 @@ import type { ProbeSummary } from "./probe/tally";
  * | line:<slot>:<upstream> | its worker, while it has waiters | every worker   | see dataplane/line_exchange.ts |
  * | limits:<upstream>     | collector, when one moves     | every worker, status API | see collector/adaptive_limit.ts |
  * | refused:<reason>:<upstream>, classes:… | every worker, each flush | status API | for ever (one number each) |
+ * | event:<upstream>:<n>, events:<upstream> | collector, each change of state | status API, the next collector | the last EVENTS_MAX; for ever (one number) |
+ * | transitions:<upstream> | collector, each change of state | status API, the next collector | for ever |
+ * | trial:<upstream> <node> <n> | the worker that takes the trial | workers | removed by the collector when the trial is over |
  * | keyless:<upstream>    | every worker, each flush      | status API        | for ever (one number an upstream) |
  * | errors:<code>         | every worker                  | status API        | for ever (one number a code) |
  * | error:<code>          | every worker                  | status API        | the last message of that code |
@@ -56,6 +59,12 @@ export interface NodeDelta {
   hist: number[];
   /** Failures without an answer in a row, as this worker saw them last; 0 after any answer. */
   streak: number;
+  /** Failures of any kind in a row, as this worker saw them last; 0 after any answer but a 5xx. */
+  failures: number;
+  /** Tries refused for load (429, 503 with Retry-After): neither ok nor failed. */
+  busy: number;
+  /** The longest Retry-After among them, ms. */
+  retry_after_ms: number;
 }
 
 /** One flush of one worker: upstream → node → what happened. */
@@ -74,6 +83,8 @@ export interface WorkerRecord {
   in_flight: Record<string, Record<string, number>>;
   /** Of those, the ones that last long by their nature (streams): they keep a node, and keep it little busy. */
   long?: Record<string, Record<string, number>>;
+  /** Upstream → node → start of the oldest request that waits there for long already, monotonic ms. */
+  oldest_ms?: Record<string, Record<string, number>>;
 }
 
 /** One worker's queue for one upstream, and how long requests waited in it of late; lists by priority − 1. */
@@ -91,6 +102,9 @@ export interface DoorRecord {
   upstreams: Record<string, DoorReport>;
 }
 
+/** Only a request that has waited for so long is published as the oldest: most records then have none. */
+export const OLDEST_FROM_MS = 1000;
+
 /** What a pick needs to know of one node. */
 export interface SnapshotNode {
   state: NodeState;
@@ -106,6 +120,15 @@ export interface SnapshotNode {
   samples?: number;
   /** P99 of successes by the window that speaks for the node (evidence.ts), ms; absent with fewer than min_samples. */
   judged_p99_ms?: number;
+  /** Probing: number of the trial that is granted; one request may take it, by adding trialKey(). */
+  trial?: number;
+  /** Ramping: most requests in flight, over all workers. */
+  ramp_limit?: number;
+}
+
+/** @returns the key that whoever takes a trial adds: shared memory lets one succeed */
+export function trialKey(upstream: string, node: string, trial: number): string {
+  return `trial:${upstream}\n${node}\n${trial}`;
 }
 
 /** The adaptive limit of one node (core/gradient.ts). */
@@ -132,6 +155,8 @@ export function limitsKey(upstream: string): string {
 export interface Snapshot {
   generation: number;
   at_ms: number;
+  /** Too few good nodes: use all of them. */
+  panic?: boolean;
   /** Node identity → what a pick needs. */
   nodes: Record<string, SnapshotNode>;
 }
@@ -142,8 +167,19 @@ export interface DetailNode extends SnapshotNode {
   reason: string;
   /** When it entered the state, monotonic ms. */
   since_ms: number;
-  /** When the state ends by itself (ejected, ramping), monotonic ms. */
+  /** What brought it into the state: the part of `reason` that does not move with time. */
+  cause: string;
+  /** When the state ends by itself, monotonic ms. */
   until_ms?: number;
+  /** Ramping: until then the share stays as low as it began, monotonic ms. */
+  flat_until_ms?: number;
+  /** What threw it out last. */
+  by?: string;
+  forced?: boolean;
+  trial_at_ms?: number;
+  silent_since_ms?: number;
+  /** Asked for less load until then, monotonic ms. */
+  busy_until_ms?: number;
   /** Ejections in a row: the next cool-down grows with it. */
   ejections: number;
   base_weight: number;
@@ -174,6 +210,8 @@ export interface DetailNode extends SnapshotNode {
   aborted_total: number;
   /** What active probes found; absent without them, and before the first check. */
   probe?: ProbeRecord;
+  /** Tries refused for load (429, 503 with Retry-After). */
+  busy_total: number;
 }
 
 export interface Detail {
@@ -186,5 +224,11 @@ export interface Detail {
   requests_per_s: number;
   /** How checks went lately; absent without active probes. */
   probes?: ProbeSummary;
+  /** Changes of state in the last minute, over all nodes. */
+  state_changes_per_min: number;
+  /** Too few good nodes: all are used. Since when, monotonic ms. */
+  panic_since_ms?: number;
+  /** Times that happened. */
+  panics_total: number;
   nodes: Record<string, DetailNode>;
 }

@@ -11,6 +11,8 @@ export const enum Outcome {
   Fail = 2,
   /** Ended by the client: nobody's fault. */
   Aborted = 3,
+  /** Refused for load (429, 503 with Retry-After): a healthy node that has enough. */
+  Busy = 4,
 }
 
 /**
@@ -23,6 +25,9 @@ export interface Counters {
   err: number[];
   fail: number[];
   aborted: number[];
+  busy: number[];
+  /** Longest Retry-After since the last flush, ms. */
+  retry_after_ms: number[];
   sum_ms: number[];
   /**
    * Histogram of the latencies of successes: bucket → count. Dense, so that counting has no branch;
@@ -31,6 +36,8 @@ export interface Counters {
   hist: number[][];
   /** Failures without an answer in a row; lives on over flushes. */
   streak: number[];
+  /** Failures of any kind in a row; lives on over flushes. */
+  failures: number[];
   /** Nodes with something to report, each once. */
   dirty: number[];
   dirty_count: number;
@@ -44,15 +51,19 @@ export function newCounters(n: number): Counters {
     err: [],
     fail: [],
     aborted: [],
+    busy: [],
+    retry_after_ms: [],
     sum_ms: [],
     hist: [],
     streak: [],
+    failures: [],
     dirty: [],
     dirty_count: 0,
     is_dirty: [],
   };
   for (let node = 0; node < n; node++) {
     counters.streak[node] = 0;
+    counters.failures[node] = 0;
     counters.is_dirty[node] = false;
     counters.hist[node] = NONE;
     clearNode(counters, node);
@@ -66,6 +77,8 @@ function clearNode(counters: Counters, node: number): void {
   counters.err[node] = 0;
   counters.fail[node] = 0;
   counters.aborted[node] = 0;
+  counters.busy[node] = 0;
+  counters.retry_after_ms[node] = 0;
   counters.sum_ms[node] = 0;
 }
 
@@ -95,6 +108,7 @@ export function countOutcome(counters: Counters, node: number, outcome: Outcome,
   touch(counters, node);
   if (outcome === Outcome.Ok) {
     counters.ok[node]++;
+    counters.failures[node] = 0;
     counters.sum_ms[node] += latency_ms;
     let hist = counters.hist[node];
     if (hist === NONE) {
@@ -104,11 +118,20 @@ export function countOutcome(counters: Counters, node: number, outcome: Outcome,
     hist[bucketOf(latency_ms)]++;
   } else if (outcome === Outcome.Error) {
     counters.err[node]++;
+    counters.failures[node]++;
   } else if (outcome === Outcome.Fail) {
     counters.fail[node]++;
+    counters.failures[node]++;
+  } else if (outcome === Outcome.Busy) {
+    counters.busy[node]++;
   } else {
     counters.aborted[node]++;
   }
+}
+
+/** The node asked to be left alone for so long: the longest request of that kind since the last flush is passed on. */
+export function noteRetryAfter(counters: Counters, node: number, retry_after_ms: number): void {
+  if (retry_after_ms > counters.retry_after_ms[node]) counters.retry_after_ms[node] = retry_after_ms;
 }
 
 function clearHistogram(counts: number[]): void {
@@ -124,9 +147,12 @@ function takeNode(counters: Counters, node: number): NodeDelta {
     err: counters.err[node],
     fail: counters.fail[node],
     aborted: counters.aborted[node],
+    busy: counters.busy[node],
+    retry_after_ms: counters.retry_after_ms[node],
     sum_ms: counters.sum_ms[node],
     hist: toSparse(counted),
     streak: counters.streak[node],
+    failures: counters.failures[node],
   };
   if (delta.ok > 0) clearHistogram(counted);
   clearNode(counters, node);

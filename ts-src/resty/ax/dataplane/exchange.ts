@@ -10,6 +10,7 @@ import {
   type Delta,
   DELTAS_MAX,
   type NodeDelta,
+  OLDEST_FROM_MS,
   SLOTS_MAX,
   type Snapshot,
   type SnapshotNode,
@@ -109,11 +110,33 @@ function countsOf(upstreams: Upstream[], count: (this: void, pool: Pool, node: n
   return all;
 }
 
+/** Requests that have waited for long, for the collector to see a node that hangs before anything times out. */
+function oldestOf(upstreams: Upstream[], now_ms: number): WorkerRecord["oldest_ms"] {
+  let all: WorkerRecord["oldest_ms"];
+  for (const upstream of upstreams) {
+    const pool = upstream.pool;
+    let starts: Record<string, number> | undefined;
+    for (let node = 0; node < pool.n; node++) {
+      const start_ms = pool.oldest_start_ms[node];
+      if (start_ms > 0 && now_ms - start_ms >= OLDEST_FROM_MS) {
+        if (starts === undefined) {
+          starts = {};
+          all ??= {};
+          all[pool.name] = starts;
+        }
+        starts[pool.ids[node]] = start_ms;
+      }
+    }
+  }
+  return all;
+}
+
 /** Tells the others that this worker lives, and what it has in flight. */
 function publishRecord(exchange: Exchange, upstreams: Upstream[], exiting: boolean, now_ms: number): void {
   const record: WorkerRecord = { pid: exchange.pid, at_ms: now_ms, in_flight: countsOf(upstreams, inFlight) ?? {} };
   record.long = countsOf(upstreams, longInFlight);
   if (exiting) record.exiting = true;
+  record.oldest_ms = oldestOf(upstreams, now_ms);
   const text = exchange.encode(record);
   if (text === undefined) return;
   const written = holdsSlot(exchange)
@@ -214,6 +237,8 @@ function snapshotNode(value: unknown): SnapshotNode | undefined {
     latency_ms: asNumber(given?.["latency_ms"]),
     samples: asNumber(given?.["samples"]),
     judged_p99_ms: asNumber(given?.["judged_p99_ms"]),
+    trial: asNumber(given?.["trial"]),
+    ramp_limit: asNumber(given?.["ramp_limit"]),
   };
 }
 
@@ -223,6 +248,7 @@ function readSnapshot(value: unknown): Snapshot | undefined {
   const nodes = asRecord(given?.["nodes"]);
   if (given === undefined || nodes === undefined) return undefined;
   const snapshot: Snapshot = { generation: asCount(given["generation"]), at_ms: asCount(given["at_ms"]), nodes: {} };
+  if (given["panic"] === true) snapshot.panic = true;
   for (const [id, node] of pairs(nodes)) {
     const read = snapshotNode(node);
     if (read !== undefined) snapshot.nodes[id] = read;
@@ -236,6 +262,7 @@ export function readSnapshots(exchange: Exchange, upstreams: Upstream[], now_ms:
   if (generation !== undefined && generation === exchange.generation) return;
   exchange.generation = generation;
   for (const upstream of upstreams) {
+    upstream.store = exchange.store;
     const text = exchange.store.get(`snapshot:${upstream.pool.name}`);
     if (typeof text === "string" && text !== upstream.snapshot_text) {
       upstream.snapshot_text = text;

@@ -106,6 +106,16 @@ export function learnFailure(upstream: Upstream, node: number, answered: boolean
 }
 
 /**
+ * The node refused for load. It lives, so its row of failures is over; but it is to get less at once: its success share
+ * falls as by a failure, and rises with the requests that it accepts.
+ */
+export function learnBusy(upstream: Upstream, node: number, now_ms: number): void {
+  const pool = upstream.pool;
+  const share = Math.min(Math.max(gain(upstream, node, 0, now_ms), FAILURE_GAIN), MAX_FAILURE_GAIN);
+  pool.success[node] = floorSuccess(pool.success[node] * (1 - share));
+}
+
+/**
  * Accounts one ended try.
  * @param latency_ms time to first byte; of an aborted try, how long the client waited (0 = unknown)
  * @param live whether the live measurements still have to learn of it (a failed try before a retry has been learnt)
@@ -128,6 +138,10 @@ export function accountTry(
       upstream.counters.streak[node] = 0;
       release(upstream, node);
     }
+  } else if (outcome === Outcome.Busy) {
+    upstream.counters.streak[node] = 0;
+    if (live) learnBusy(upstream, node, now_ms);
+    else release(upstream, node);
   } else if (outcome === Outcome.Fail) {
     if (live) learnFailure(upstream, node, false, now_ms);
   } else if (live) {

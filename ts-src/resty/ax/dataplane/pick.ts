@@ -14,6 +14,7 @@ import type { Placement } from "./placement";
 import { requestHash } from "./request_key";
 import { type RequestRecord, wasTried } from "./requests";
 import { Allow, freeSlot, isClosed, reopenAll, type Slots, takeSlot } from "./slots";
+import { takeTrial } from "./trials";
 import { isTaken, isUsable, type Upstream } from "./upstream";
 
 export type { FaultReporter } from "./ask";
@@ -30,6 +31,30 @@ function isOut(upstream: Upstream, node: number): boolean {
   return upstream.slots !== undefined && isClosed(upstream.slots, node, upstream.request.now_ms);
 }
 
+/** A ramping node takes only so many at a time: its caches and pools are as cold as its share is small. */
+function isRampFull(upstream: Upstream, node: number): boolean {
+  const limit = upstream.ramp_limit[node];
+  if (limit <= 0) return false;
+  const pool = upstream.pool;
+  return pool.in_flight[node] - pool.long_in_flight[node] + pool.others_in_flight[node] >= limit;
+}
+
+/** Takes ramping nodes that are full out of `scratch`, unless nothing would be left; returns how many are left. */
+function leaveRamps(upstream: Upstream, count: number): number {
+  const scratch = upstream.scratch;
+  let room = 0;
+  for (let k = 0; k < count; k++) if (!isRampFull(upstream, scratch[k])) room++;
+  if (room === 0) return count;
+  let kept = 0;
+  for (let k = 0; k < count; k++) {
+    if (!isRampFull(upstream, scratch[k])) {
+      scratch[kept] = scratch[k];
+      kept++;
+    }
+  }
+  return kept;
+}
+
 /** Candidates of a view not yet tried and with room, into `scratch`; returns how many. */
 function narrow(upstream: Upstream, pool: Pool, record: RequestRecord): number {
   const scratch = upstream.scratch;
@@ -41,7 +66,7 @@ function narrow(upstream: Upstream, pool: Pool, record: RequestRecord): number {
       count++;
     }
   }
-  return count;
+  return upstream.ramps_limited ? leaveRamps(upstream, count) : count;
 }
 
 /** Nodes outside the tier in use that the operator did not take down and the request has not tried. */
@@ -105,7 +130,7 @@ function pickInView(
   const state = is_other ? placement.others_state : upstream.strategy_state;
   let candidates = pool.candidates;
   let count = pool.candidate_count;
-  if (upstream.request.tries > 0 || hasClosed(upstream)) {
+  if (upstream.request.tries > 0 || hasClosed(upstream) || upstream.ramps_limited) {
     candidates = upstream.scratch;
     count = narrow(upstream, pool, record);
   }
@@ -169,8 +194,13 @@ function pickBeyond(upstream: Upstream, record: RequestRecord): number {
 /** One pick, within what the limits are known to allow; -1 when nothing is left. */
 function pickOnce(upstream: Upstream, record: RequestRecord, report: FaultReporter): number {
   const pool = upstream.pool;
+  const is_first = upstream.request.tries === 0;
+  if (is_first && upstream.trials_open > 0) {
+    const node = takeTrial(upstream, record);
+    if (node >= 0) return node;
+  }
   if (upstream.placement !== undefined) return pickPlaced(upstream, upstream.placement, record, report);
-  if (upstream.request.tries > 0 || hasClosed(upstream)) return pickNarrowed(upstream, record, report);
+  if (!is_first || hasClosed(upstream) || upstream.ramps_limited) return pickNarrowed(upstream, record, report);
   return ask(upstream, pool, upstream.strategy_state, pool.candidates, pool.candidate_count, report);
 }
 

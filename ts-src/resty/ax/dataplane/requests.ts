@@ -37,6 +37,8 @@ export interface RequestRecord {
   class_of: Upstream | undefined;
   /** The try "in flight" is a place kept by access(): nothing has been sent to the node yet. */
   reserved: boolean;
+  /** While `reserved`: the place is the trial of a half-open node. */
+  on_trial: boolean;
   /** The request waits, or has waited, in the admission queue. */
   waiter: Waiter | undefined;
   /** Neighbours in the node's list of requests in flight, oldest first. */
@@ -102,6 +104,7 @@ export function newRequestRecord(): RequestRecord {
     priority: DEFAULT_PRIORITY,
     class_of: undefined,
     reserved: false,
+    on_trial: false,
     waiter: undefined,
     prev: undefined,
     next: undefined,

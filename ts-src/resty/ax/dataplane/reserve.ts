@@ -20,6 +20,7 @@ export function reserve(upstream: Upstream, record: RequestRecord, now_ms: numbe
   record.node = node;
   record.start_ms = now_ms;
   record.reserved = true;
+  record.on_trial = upstream.state[node] === "probing";
   record.is_long = false;
   // In no list: what has not been sent yet must not make the node look slow to answer.
   record.prev = record;
@@ -35,6 +36,7 @@ export function reserve(upstream: Upstream, record: RequestRecord, now_ms: numbe
 export function hasPlace(upstream: Upstream, record: RequestRecord): boolean {
   if (!record.reserved || record.upstream !== upstream || record.node < 0) return false;
   const state = upstream.state[record.node];
+  if (record.on_trial && state === "probing") return true;
   if (upstream.panic) return !STATES[state].by_operator;
   return isUsable(state) && upstream.held_until_ms[record.node] === 0;
 }

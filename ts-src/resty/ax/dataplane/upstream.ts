@@ -12,7 +12,8 @@ import { newRetryBudget, type RetryBudget } from "../core/retry_budget";
 import type { AddressKey, PickRequest } from "../core/strategy";
 import type { AnyStrategy } from "../core/strategies/registry";
 import { isUsable as isUsableState, type NodeState, STATES } from "../core/health/states";
-import type { Snapshot } from "../core/wire";
+import type { Store } from "../core/store";
+import type { Snapshot, SnapshotNode } from "../core/wire";
 import { type Door, newDoor } from "./door";
 import { type Counters, newCounters } from "./counters";
 import { newPlacement, type Placement, splitByZone, updateShare } from "./placement";
@@ -65,6 +66,21 @@ export interface Upstream {
   retry_budget: RetryBudget;
   /** What was refused, and why. */
   tallies: Tallies;
+  /** The collector has ruled that too few nodes are good: all of them are used. */
+  ruled_panic: boolean;
+  /** Trial granted at a half-open node, and whether this worker may still try to take it; 0 = none. */
+  trial: number[];
+  trial_open: boolean[];
+  trials_open: number;
+  /** Requests that left an open trial alone because they must not be sent twice. */
+  trials_passed: number;
+  /** Most requests in flight at a ramping node, over all workers; 0 = no limit. */
+  ramp_limit: number[];
+  ramps_limited: boolean;
+  /** Where trials are taken; absent before the first snapshot. */
+  store: Store | undefined;
+  /** Whether the request may be sent twice: a trial may fail. Absent: every one may. */
+  mayRepeat?: (this: void) => boolean;
   /** Nodes for one retry or one pick under limits; valid during that pick only. */
   scratch: number[];
   /** No node is usable: picks go to any that the operator did not take down. */
@@ -78,16 +94,6 @@ export interface Upstream {
   picks_total: number;
   /** Whose turn it is among equals in picks that no strategy makes. Written by them; begins elsewhere in each worker. */
   turn: number;
-}
-
-function setUpNodes(upstream: Upstream): void {
-  for (let node = 0; node < upstream.pool.n; node++) {
-    const given = upstream.config.nodes[node];
-    upstream.flights[node] = newListHead();
-    upstream.state[node] = given.down ? "offline" : "online";
-    upstream.held_until_ms[node] = 0;
-    if (!given.down) upstream.usable++;
-  }
 }
 
 /**
@@ -127,6 +133,14 @@ export function newUpstream(
     limits_text: undefined,
     retry_budget: newRetryBudget(config.retry_ratio, config.retry_min_per_s),
     tallies: newTallies(),
+    ruled_panic: false,
+    trial: [],
+    trial_open: [],
+    trials_open: 0,
+    trials_passed: 0,
+    ramp_limit: [],
+    ramps_limited: false,
+    store: undefined,
     scratch: [],
     panic: false,
     snapshot_text: undefined,
@@ -135,10 +149,15 @@ export function newUpstream(
     picks_total: 0,
     turn: Math.floor(Math.abs(seed)),
   };
-  setUpNodes(upstream);
+  setUp(upstream, seed);
+  return upstream;
+}
+
+/** All as it is before the first snapshot. */
+function setUp(upstream: Upstream, seed: number): void {
+  for (let node = 0; node < upstream.pool.n; node++) setUpNode(upstream, node);
   rebuildCandidates(upstream);
   startStrategy(upstream, seed);
-  return upstream;
 }
 
 /** Makes the strategy's state, one for each view, ready for the first pick. */
@@ -149,6 +168,17 @@ function startStrategy(upstream: Upstream, seed: number): void {
     placement.others_state = strategy.create(placement.others, config.strategy_options, newRandom(seed));
   }
   prepareWhole(upstream, 0);
+}
+
+function setUpNode(upstream: Upstream, node: number): void {
+  const given = upstream.config.nodes[node];
+  upstream.flights[node] = newListHead();
+  upstream.state[node] = given.down ? "offline" : "online";
+  upstream.held_until_ms[node] = 0;
+  upstream.trial[node] = 0;
+  upstream.trial_open[node] = false;
+  upstream.ramp_limit[node] = 0;
+  if (!given.down) upstream.usable++;
 }
 
 function newListHead(): RequestRecord {
@@ -195,13 +225,14 @@ function collect(upstream: Upstream, backup: boolean, any_state: boolean): numbe
 }
 
 /**
- * Decides the tier in use: usable primaries, else usable backups, else (panic) every node that the
- * operator did not take down, since a try at a bad node beats an error.
+ * Decides the tier in use: usable primaries, else usable backups, else every node that the operator did not take out,
+ * since a try at a bad node beats an error. The latter also in panic, when the collector finds too few nodes good.
  */
 export function rebuildCandidates(upstream: Upstream): void {
   const pool = upstream.pool;
-  let count = collect(upstream, false, false);
-  if (count === 0) count = collect(upstream, true, false);
+  const spreads = upstream.ruled_panic && upstream.config.panic !== "fail";
+  let count = spreads ? 0 : collect(upstream, false, false);
+  if (count === 0 && !spreads) count = collect(upstream, true, false);
   upstream.panic = count === 0;
   if (count === 0) count = collect(upstream, false, true);
   if (count === 0) count = collect(upstream, true, true);
@@ -269,6 +300,23 @@ export function releaseHolds(upstream: Upstream, now_ms: number): void {
   if (changed) rebuildCandidates(upstream);
 }
 
+/** Whether requests are to be refused: too few nodes are good, and the configuration says so. Access phase. */
+export function failsClosed(upstream: Upstream): boolean {
+  return upstream.ruled_panic && upstream.config.panic === "fail";
+}
+
+/** What a snapshot says of trials and of the limits of ramps. */
+function takeLimits(upstream: Upstream, node: number, given: SnapshotNode): void {
+  const trial = given.trial ?? 0;
+  if (trial !== upstream.trial[node]) {
+    upstream.trial[node] = trial;
+    upstream.trial_open[node] = trial > 0;
+  }
+  if (upstream.trial_open[node]) upstream.trials_open++;
+  upstream.ramp_limit[node] = given.ramp_limit ?? 0;
+  if (upstream.ramp_limit[node] > 0) upstream.ramps_limited = true;
+}
+
 function medianLatency(snapshot: Snapshot): number {
   const known: number[] = [];
   for (const [, node] of pairs(snapshot.nodes)) {
@@ -283,13 +331,15 @@ function medianLatency(snapshot: Snapshot): number {
 export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: number): void {
   const pool = upstream.pool;
   const median_ms = medianLatency(snapshot);
+  upstream.ruled_panic = snapshot.panic === true;
+  upstream.trials_open = 0;
+  upstream.ramps_limited = false;
   for (let node = 0; node < pool.n; node++) {
     const given = snapshot.nodes[pool.ids[node]];
     if (given !== undefined) {
-      // By a ramp, or at once: forced up by the operator.
-      const is_back =
-        upstream.state[node] !== given.state &&
-        (given.state === "ramping" || (isUsableState(given.state) && !isUsableState(upstream.state[node])));
+      const was_out = !isUsableState(upstream.state[node]) && isUsableState(given.state);
+      const is_back = was_out || (upstream.state[node] !== given.state && given.state === "ramping");
+      takeLimits(upstream, node, given);
       if (is_back) upstream.counters.streak[node] = 0;
       upstream.state[node] = upstream.config.nodes[node].down ? "offline" : given.state;
       pool.weight[node] = given.weight;

@@ -8,3 +8,9 @@ export function nowMs(): number {
   const now_ms = time.monotonic_msec();
   return now_ms;
 }
+
+/** Unix time, seconds with ms resolution: for people to read, never to decide by. Any phase. */
+export function wallS(): number {
+  const now_s = ngx.now();
+  return now_s;
+}

@@ -31,3 +31,19 @@ export function requestFamily(): string {
 export function variable(name: string): string | undefined {
   return ngx.var[name];
 }
+
+/** Methods that nginx does not send again once they were sent (without proxy_next_upstream's non_idempotent). */
+const NOT_REPEATED: Record<string, boolean | undefined> = { POST: true, LOCK: true, PATCH: true };
+
+/** Whether nginx may send the current request to another node after it failed at one. */
+export function isIdempotent(): boolean {
+  return NOT_REPEATED[ngx.req.get_method()] !== true;
+}
+
+/** Retry-After of the last answer of an upstream node, ms; 0 = none. A date, as RFC 9110 allows, counts as 1 s. */
+export function retryAfterMs(): number {
+  const value = ngx.var["upstream_http_retry_after"];
+  if (value === undefined || value === "") return 0;
+  const seconds = tonumber(value);
+  return seconds !== undefined && seconds > 0 && seconds < 1e6 ? seconds * 1000 : 1000;
+}

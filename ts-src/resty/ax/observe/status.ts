@@ -47,6 +47,10 @@ export interface NodeStatus {
   latency_ms?: number;
   error_rate?: number;
   ejections?: number;
+  /** Requests that a half-open node may have: the number of the trial that is granted. */
+  trial?: number;
+  /** Most requests in flight while it ramps. */
+  ramp_limit?: number;
   max_conns: number;
   /** Most requests in flight now; absent = no limit that refuses. */
   limit?: number;
@@ -57,7 +61,7 @@ export interface NodeStatus {
   labels: Record<string, string>;
   /** What active probes found; absent without them, and before the first check. */
   probe?: ProbeStatus;
-  totals: { picks: number; ok: number; err: number; fail: number; aborted: number };
+  totals: { picks: number; ok: number; err: number; fail: number; aborted: number; busy: number };
 }
 
 export interface UpstreamStatus {
@@ -71,6 +75,11 @@ export interface UpstreamStatus {
   requests_per_s?: number;
   p50_ms?: number;
   p99_ms?: number;
+  /** Too few good nodes: all are used (docs/health.md). */
+  panic: boolean;
+  panic_s?: number;
+  panics_total: number;
+  state_changes_per_min: number;
   /** Where keys come from, and the requests that had none; absent when no `hash_key` is configured. */
   hash_key?: string;
   keyless_picks?: number;
@@ -118,7 +127,7 @@ function withoutData(given: NodeConfig): NodeStatus {
     max_fails: given.max_fails,
     fail_timeout_s: given.fail_timeout_s,
     labels: given.labels,
-    totals: { picks: 0, ok: 0, err: 0, fail: 0, aborted: 0 },
+    totals: { picks: 0, ok: 0, err: 0, fail: 0, aborted: 0, busy: 0 },
   };
 }
 
@@ -172,12 +181,15 @@ function withData(given: NodeConfig, node: DetailNode, now_ms: number): NodeStat
   status.error_rate = rounded(node.error_rate);
   status.ejections = node.ejections;
   if (node.probe !== undefined) status.probe = probeStatus(node.probe, now_ms);
+  status.trial = node.trial;
+  status.ramp_limit = node.ramp_limit;
   status.totals = {
     picks: node.picks_total,
     ok: node.ok_total,
     err: node.err_total,
     fail: node.fail_total,
     aborted: node.aborted_total,
+    busy: node.busy_total,
   };
   return status;
 }
@@ -191,7 +203,7 @@ function hasPicksOnly(nodes: NodeStatus[]): boolean {
   let in_flight = 0;
   for (const { totals, in_flight: waiting } of nodes) {
     picks += totals.picks;
-    outcomes += totals.ok + totals.err + totals.fail + totals.aborted;
+    outcomes += totals.ok + totals.err + totals.fail + totals.aborted + totals.busy;
     in_flight += waiting ?? 0;
   }
   return outcomes === 0 && picks - in_flight >= PICKS_WITHOUT_OUTCOME;
@@ -233,6 +245,9 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
     generation: detail?.generation ?? 0,
     admission: admissionStatus(deps, config, now_ms),
     limits: limitStatus(deps.store, config),
+    panic: detail?.panic_since_ms !== undefined,
+    panics_total: detail?.panics_total ?? 0,
+    state_changes_per_min: detail?.state_changes_per_min ?? 0,
     warnings: [],
     nodes: [],
   };
@@ -250,6 +265,10 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
     status.p50_ms = detail.p50_ms;
     status.p99_ms = detail.p99_ms;
     status.probes = detail.probes;
+    if (detail.panic_since_ms !== undefined) {
+      status.panic_s = seconds(detail.panic_since_ms, now_ms);
+      status.warnings.push("panic: too few nodes are good; all that the operator did not take out are used");
+    }
     if (status.data_age_ms > STALE_MS) {
       status.warnings.push(`data is ${seconds(detail.at_ms, now_ms)} s old: the collector does not get through`);
     }

@@ -7,7 +7,7 @@ import { readClass } from "../dataplane/request_class";
 import { readKey } from "../dataplane/request_key";
 import { beginVisit, openRequest, type RequestRecord } from "../dataplane/requests";
 import { discard } from "../dataplane/sweep";
-import type { Upstream } from "../dataplane/upstream";
+import { failsClosed, type Upstream } from "../dataplane/upstream";
 import { process, type Worker } from "../dataplane/worker";
 import { endAborted, refuse } from "../nginx/admission";
 import { nowMs } from "../nginx/clock";
@@ -61,6 +61,10 @@ function enter(name: string): RequestRecord | undefined {
 function decide(record: RequestRecord): RejectReason | undefined {
   const worker = process.worker as Worker;
   const upstream = record.upstream as Upstream;
+  if (failsClosed(upstream)) {
+    noteRefused(upstream.door, "panic");
+    return "panic";
+  }
   const now_ms = nowMs();
   // A redirect goes on with what was allowed before it.
   if (record.tries === 0 && !allowRequest(worker, now_ms)) {

@@ -1,7 +1,7 @@
 import { countPick, Outcome } from "../dataplane/counters";
 import { beginReserved, beginTry, endTry } from "../dataplane/in_flight";
 import { abandon } from "../dataplane/line";
-import { accountTry, learnFailure } from "../dataplane/outcome";
+import { accountTry, learnBusy, learnFailure } from "../dataplane/outcome";
 import { ALL_FULL, pickNode } from "../dataplane/pick";
 import { readKey } from "../dataplane/request_key";
 import { readClass } from "../dataplane/request_class";
@@ -17,6 +17,8 @@ import { isSubrequest, requestBorn, requestFamily, requestKey } from "../nginx/r
 import { fault, report, unknownUpstream } from "./faults";
 import { lastAnswered } from "./visit";
 
+const TOO_MANY_REQUESTS = 429;
+
 /** The request was here before: a retry, or an internal redirect. */
 function resume(record: RequestRecord, now_ms: number): void {
   const last = record.tries - 1;
@@ -29,9 +31,10 @@ function resume(record: RequestRecord, now_ms: number): void {
     return;
   }
   if (why === "failed" && node >= 0 && upstream !== undefined && last >= 0) {
+    if (status === TOO_MANY_REQUESTS) learnBusy(upstream, node, now_ms);
     // 502 and 504 stand for "refused" and "timed out", but may have been answered: the log phase,
     // which can tell, puts the streak right.
-    learnFailure(upstream, node, status !== 502 && status !== 504, now_ms);
+    else learnFailure(upstream, node, status !== 502 && status !== 504, now_ms);
     record.try_learnt[last] = true;
   }
 }

@@ -18,11 +18,13 @@ import { setHolder } from "../dataplane/slots";
 import { missingLog, sweep } from "../dataplane/sweep";
 import { newUpstream, refreshPlacement, releaseHolds, type Upstream } from "../dataplane/upstream";
 import { type Prepared, process, type Worker } from "../dataplane/worker";
-import { nowMs } from "../nginx/clock";
+import { eventText } from "../core/health/events";
+import { nowMs, wallS } from "../nginx/clock";
 import { newKeyReader } from "../nginx/key_reader";
 import { decode, encode } from "../nginx/json";
-import { logError } from "../nginx/log";
+import { logError, logNotice } from "../nginx/log";
 import { isRunning, processAlive, processIdentity, workerCount, workerPid } from "../nginx/process";
+import { isIdempotent } from "../nginx/request";
 import { every, pause } from "../nginx/timer";
 import { type Faults, newFaults, sendFaults } from "../observe/faults";
 import { keepProbing, startProbes, stopProbes } from "./probes";
@@ -107,6 +109,7 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     // Different in every worker: round robin must not start everywhere at the same node.
     const made = newWorkerUpstream(upstream, prepared, pid * 7919 + worker.upstreams.length);
     setUpDoor(worker.hall, made);
+    made.mayRepeat = isIdempotent;
     made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
     attachSlots(made, worker.store, worker.holder);
     // What is allowed in any case is for all workers together.
@@ -141,6 +144,10 @@ function newOffice(worker: Worker, now_ms: number): Collector {
     processAlive,
     pause,
     probes: worker.probes?.source,
+    wallS,
+    onEvent: (upstream, event) => {
+      logNotice(`upstream "${upstream}"${eventText(event)}`);
+    },
     onWarning: (kind, message) => {
       fault(kind, message, nowMs());
     },

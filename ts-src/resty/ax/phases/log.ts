@@ -1,7 +1,7 @@
 import { formatAddress } from "../core/config/address";
 import { shortTimeOf, statusOf } from "../core/log_values";
 import { matchTries, splitTries } from "../core/tries";
-import { Outcome } from "../dataplane/counters";
+import { noteRetryAfter, Outcome } from "../dataplane/counters";
 import { publishDoors } from "../dataplane/door_exchange";
 import { publish } from "../dataplane/exchange";
 import { endTry, noteAnswered } from "../dataplane/in_flight";
@@ -11,11 +11,14 @@ import { closeRequest, type RequestRecord } from "../dataplane/requests";
 import { discard, familyOver } from "../dataplane/sweep";
 import { process } from "../dataplane/worker";
 import { nowMs } from "../nginx/clock";
-import { isSubrequest, requestBorn, requestFamily, requestKey, variable } from "../nginx/request";
+import { isSubrequest, requestBorn, requestFamily, requestKey, retryAfterMs, variable } from "../nginx/request";
 import { fault } from "./faults";
 
 /** nginx's status for a client that left before the answer. */
 const CLIENT_LEFT = 499;
+
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
 
 /** Resolution of nginx's clock, and so of $upstream_header_time. */
 const CLOCK_TICK_MS = 1;
@@ -29,16 +32,22 @@ function latencyOf(header_time: string | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
+/** Refused for load? Retry-After is known of the last answer only: what nginx keeps of earlier ones is their status. */
+function isBusy(code: number | undefined, is_last: boolean): boolean {
+  return code === TOO_MANY_REQUESTS || (code === UNAVAILABLE && is_last && retryAfterMs() > 0);
+}
+
 /**
  * @param status of the try, from $upstream_status
  * @param latency_ms from $upstream_header_time; undefined: no answer came
  */
-function outcomeOf(status: string | undefined, latency_ms: number | undefined): Outcome {
+function outcomeOf(status: string | undefined, latency_ms: number | undefined, is_last: boolean): Outcome {
   if (status === undefined || status === "-" || status === "") return Outcome.Aborted;
   const code = statusOf(status);
   // 499 without an answer: the client went away first.
   if (latency_ms === undefined) return code === CLIENT_LEFT ? Outcome.Aborted : Outcome.Fail;
-  return code !== undefined && code >= 500 ? Outcome.Error : Outcome.Ok;
+  if (code === undefined || (code < 500 && code !== TOO_MANY_REQUESTS)) return Outcome.Ok;
+  return isBusy(code, is_last) ? Outcome.Busy : Outcome.Error;
 }
 
 function accountOne(
@@ -56,6 +65,7 @@ function accountOne(
     accountTry(upstream, node, outcome, waited_ms, !record.try_learnt[k], now_ms);
     return;
   }
+  if (outcome === Outcome.Busy && k === record.tries - 1) noteRetryAfter(upstream.counters, node, retryAfterMs());
   // The start of earlier tries is not kept.
   if (outcome !== Outcome.Fail && k === record.tries - 1) noteAnswered(upstream, node, record.start_ms);
   accountTry(upstream, node, outcome, latency_ms, !record.try_learnt[k], now_ms);
@@ -75,7 +85,7 @@ function accountSeveral(record: RequestRecord, status: string, header_time: stri
   for (let k = 0; k < record.tries; k++) {
     const at = matched[k];
     const latency_ms = at < 0 ? undefined : latencyOf(times[at]);
-    const outcome = at < 0 ? Outcome.Aborted : outcomeOf(statuses[at], latency_ms);
+    const outcome = at < 0 ? Outcome.Aborted : outcomeOf(statuses[at], latency_ms, at === statuses.length - 1);
     // Of earlier tries the start is not kept: nothing but the last one can have been waited for.
     const waited_ms = k === record.tries - 1 ? now_ms - record.start_ms : 0;
     accountOne(record, k, outcome, latency_ms ?? 0, waited_ms, now_ms);
@@ -91,11 +101,12 @@ function accountSingle(record: RequestRecord, status: string, now_ms: number): v
   const waited_ms = now_ms - record.start_ms;
   const code = statusOf(status);
   if (code !== undefined && code < CLIENT_LEFT && waited_ms <= CLOCK_TICK_MS) {
-    accountOne(record, 0, Outcome.Ok, waited_ms, waited_ms, now_ms);
+    const outcome = code === TOO_MANY_REQUESTS ? Outcome.Busy : Outcome.Ok;
+    accountOne(record, 0, outcome, waited_ms, waited_ms, now_ms);
     return;
   }
   const latency_ms = latencyOf(variable("upstream_header_time"));
-  accountOne(record, 0, outcomeOf(status, latency_ms), latency_ms ?? 0, waited_ms, now_ms);
+  accountOne(record, 0, outcomeOf(status, latency_ms, true), latency_ms ?? 0, waited_ms, now_ms);
 }
 
 function account(): void {

@@ -41,11 +41,11 @@ function ____exports.checkTiers(nodes, path, noun, problems)
         report(problems, path, all .. " backup; at least one primary is needed")
     end
 end
---- nginx's own max_fails is 1. One reset connection, as every deployment of a backend makes, must not
--- take a node out: three in a row are a pattern.
-____exports.DEFAULT_MAX_FAILS = 3
---- nginx's own fail_timeout.
-____exports.DEFAULT_FAIL_TIMEOUT_S = 10
+--- nginx's own max_fails is 1. One reset connection, as every deployment of a backend makes, must not take a node out.
+-- Three in a row make it suspect; ten are no accident. What a `server` line says counts.
+____exports.DEFAULT_MAX_FAILS = 10
+--- nginx's own fail_timeout is 10 s. With a trial at the end of it, and ten failures before, there is time to restart.
+____exports.DEFAULT_FAIL_TIMEOUT_S = 30
 --- Any number would do: only the relation to the other nodes' counts.
 local DEFAULT_NODE_COST = 1
 ---
@@ -78,7 +78,7 @@ ____exports.nodeFields = {
         max = 1000,
         default = ____exports.DEFAULT_MAX_FAILS,
         doc = "Tries without an answer (refused, reset, timed out) in a row that eject the node; 0 = never.",
-        reason = "nginx's own default is 1, but one reset connection must not take a node out"
+        reason = "nginx's own default is 1, but one reset connection must not take a node out; three make it suspect"
     },
     fail_timeout_s = {
         kind = "number",
@@ -86,7 +86,7 @@ ____exports.nodeFields = {
         max = 86400,
         default = ____exports.DEFAULT_FAIL_TIMEOUT_S,
         doc = "How long an ejection by `max_fails` lasts.",
-        reason = "nginx's own `fail_timeout`"
+        reason = "time to restart; nginx's own default is 10 s"
     },
     max_conns = {
         kind = "number",

@@ -6,13 +6,13 @@ import { isTable, quote } from "./show";
 import { checkName } from "./texts";
 
 /**
- * nginx's own max_fails is 1. One reset connection, as every deployment of a backend makes, must not
- * take a node out: three in a row are a pattern.
+ * nginx's own max_fails is 1. One reset connection, as every deployment of a backend makes, must not take a node out.
+ * Three in a row make it suspect; ten are no accident. What a `server` line says counts.
  */
-export const DEFAULT_MAX_FAILS = 3;
+export const DEFAULT_MAX_FAILS = 10;
 
-/** nginx's own fail_timeout. */
-export const DEFAULT_FAIL_TIMEOUT_S = 10;
+/** nginx's own fail_timeout is 10 s. With a trial at the end of it, and ten failures before, there is time to restart. */
+export const DEFAULT_FAIL_TIMEOUT_S = 30;
 
 /** Any number would do: only the relation to the other nodes' counts. */
 const DEFAULT_NODE_COST = 1;
@@ -55,7 +55,7 @@ export const nodeFields: Record<string, FieldSchema> = {
     max: 1000,
     default: DEFAULT_MAX_FAILS,
     doc: "Tries without an answer (refused, reset, timed out) in a row that eject the node; 0 = never.",
-    reason: "nginx's own default is 1, but one reset connection must not take a node out",
+    reason: "nginx's own default is 1, but one reset connection must not take a node out; three make it suspect",
   },
   fail_timeout_s: {
     kind: "number",
@@ -63,7 +63,7 @@ export const nodeFields: Record<string, FieldSchema> = {
     max: 86400,
     default: DEFAULT_FAIL_TIMEOUT_S,
     doc: "How long an ejection by `max_fails` lasts.",
-    reason: "nginx's own `fail_timeout`",
+    reason: "time to restart; nginx's own default is 10 s",
   },
   max_conns: {
     kind: "number",

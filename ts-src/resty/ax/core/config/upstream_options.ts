@@ -184,6 +184,14 @@ const ejectionFields: Record<string, FieldSchema> = {
     doc: "Longest ejection. At least `cool_down_s`.",
     reason: "ten times the first one: a repaired node is back within ten minutes without anyone's help",
   },
+  return_trial: {
+    kind: "boolean",
+    default: true,
+    doc:
+      "After a cool-down, one request at a time is tried (over all workers; a probe where there are probes) before the " +
+      "node gets any other. false: straight to the ramp.",
+    reason: "a node that is still dead costs one try, not one a worker",
+  },
   ramp_s: {
     kind: "number",
     min: 0,
@@ -202,6 +210,62 @@ const ejectionFields: Record<string, FieldSchema> = {
   },
 };
 
+const poolFields: Record<string, FieldSchema> = {
+  slow_start_s: {
+    kind: "number",
+    min: 0,
+    max: 3600,
+    default: 120,
+    doc:
+      "How long a node that is new to a running gateway stays at `slow_start_share`, before it ramps. Not at the " +
+      "gateway's start, and not when most of the pool is new.",
+    reason: "caches, pools and compilers of a fresh node take minutes",
+  },
+  slow_start_share: {
+    kind: "number",
+    min: 0.01,
+    max: 1,
+    default: 0.2,
+    doc: "Share of its weight that a new node has meanwhile.",
+    reason: "enough to warm up and to be measured, too little to be flooded",
+  },
+  max_ejected_share: {
+    kind: "number",
+    min: 0,
+    max: 1,
+    default: 0.5,
+    doc:
+      "Most of the nodes that may be ejected at a time; of small pools one; never the last one; 0 = none. Primaries " +
+      "with a good backup node may all be.",
+    reason: "each ejection loads the others more: past half, ejecting is the outage",
+  },
+  panic_threshold: {
+    kind: "number",
+    min: 0,
+    max: 1,
+    default: 0.2,
+    doc:
+      "Share of good nodes (in rotation, and nothing held against them) under which all are used, good and bad. " +
+      "Without any good node it always is so.",
+    reason: "below it each would carry five times its share, and go down too",
+  },
+  panic: {
+    kind: "enum",
+    values: ["spread", "fail"],
+    default: "spread",
+    doc:
+      "What happens then: `spread` uses all nodes; `fail` has `access()` answer 503 with Retry-After (where it does not run, " +
+      "the nodes in rotation go on).",
+    reason: "a try at a bad node beats an error",
+  },
+  eject_host: {
+    kind: "boolean",
+    default: false,
+    doc: "Two ejected nodes of one host (label `host`, else the IP address) eject its others too. Either way there is an event.",
+    reason: "two services may fail on a sound machine",
+  },
+};
+
 /** @returns the options of one upstream, in the order of the reference page */
 export function upstreamFields(strategies: StrategyOptions): Record<string, FieldSchema> {
   const fields = choiceFields(strategies);
@@ -212,6 +276,7 @@ export function upstreamFields(strategies: StrategyOptions): Record<string, Fiel
     windowFields,
     scoreFields,
     ejectionFields,
+    poolFields,
     probeFields,
   ];
   for (const key in flowFields) fields[key] = flowFields[key];

@@ -1,0 +1,183 @@
+import { transition } from "../core/health/machine";
+import { count, HOST_SUSPECT_FROM, isPanic, mayEject, type PoolCounts } from "../core/health/pool_rules";
+import { startRamp } from "../core/health/ramp";
+import { forgetSeen } from "../core/health/record";
+import { isUsable } from "../core/health/states";
+import { LATENCY_FLOOR_MS } from "../core/evidence";
+import { clearNode, judged } from "../core/windows";
+import { trialKey } from "../core/wire";
+import { emit, emitTransition } from "./events";
+import type { Collector, NodeRecord, UpstreamRecord } from "./state";
+import { willOf } from "./wills";
+
+/** Moves the nodes' states: what the machine of core/health needs to see, and what follows from its decisions. */
+
+/** Silence shorter than this is no sign of anything, however fast answers usually are. */
+const SILENCE_FROM_MS = 2000;
+
+/** So many times the usual P99 without an answer is no slow request any more. */
+const SILENCE_RATIO = 10;
+
+/** One look at every node of the upstream, and at the pool as a whole. */
+export function moveStates(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
+  const nodes = upstream.nodes;
+  const counts: PoolCounts = { total: 0, usable: 0, good: 0, good_backups: 0 };
+  for (let i = 0; i < nodes.length; i++) countNode(counts, nodes[i], 1);
+  const limit_ms = silenceLimit(upstream, counts.usable, now_ms);
+  for (let i = 0; i < nodes.length; i++) moveState(collector, upstream, nodes[i], counts, limit_ms, now_ms);
+  if (counts.usable === 0 && counts.total > 0) releaseOne(collector, upstream, counts, now_ms);
+  if (counts.usable < counts.total || upstream.hosts_out > 0) watchHosts(collector, upstream, now_ms);
+  watchPanic(collector, upstream, counts, now_ms);
+}
+
+function countNode(counts: PoolCounts, node: NodeRecord, sign: 1 | -1): void {
+  count(counts, node.health.state, node.health.kept !== undefined, node.config.backup, sign);
+}
+
+/**
+ * From what age on an unanswered request tells against its node. Where half of the nodes have such requests, they are
+ * long by nature (streams), and their age tells nothing.
+ */
+function silenceLimit(upstream: UpstreamRecord, usable: number, now_ms: number): number {
+  if (upstream.typical_p99_ms <= 0) return Infinity;
+  const limit_ms = Math.max(SILENCE_FROM_MS, SILENCE_RATIO * upstream.typical_p99_ms);
+  let silent = 0;
+  for (let i = 0; i < upstream.nodes.length; i++) {
+    const oldest_ms = upstream.nodes[i].oldest_start_ms;
+    if (oldest_ms > 0 && now_ms - oldest_ms > limit_ms) silent++;
+  }
+  return silent > 1 && silent * 2 >= usable ? Infinity : limit_ms;
+}
+
+function look(
+  collector: Collector,
+  upstream: UpstreamRecord,
+  node: NodeRecord,
+  limit_ms: number,
+  now_ms: number,
+): void {
+  const { seen, windows } = node;
+  const short = windows.short.total;
+  seen.judged = judged(short);
+  seen.failed = short.err + short.fail;
+  seen.young = now_ms - windows.short.since_ms < upstream.config.window_short_s * 1000;
+  seen.in_flight = node.detail.in_flight;
+  seen.oldest_ms = node.oldest_start_ms > 0 ? Math.max(0, now_ms - node.oldest_start_ms) : 0;
+  seen.silence_limit_ms = limit_ms;
+  seen.busy_share = short.busy > 0 ? short.busy / (short.busy + seen.judged) : 0;
+  const typical_ms = Math.max(upstream.typical_p99_ms, LATENCY_FLOOR_MS);
+  const knows = upstream.typical_p99_ms > 0 && (node.evidence?.p99_confidence ?? 0) >= 1;
+  seen.p99_ratio = knows ? (node.evidence?.p99_ms ?? 0) / typical_ms : 0;
+  seen.probe = collector.deps.probes?.view(upstream.config.name, node.config.id);
+  seen.will = upstream.wills.count > 0 ? willOf(upstream.wills, node.config.id, now_ms) : undefined;
+}
+
+function moveState(
+  collector: Collector,
+  upstream: UpstreamRecord,
+  node: NodeRecord,
+  counts: PoolCounts,
+  limit_ms: number,
+  now_ms: number,
+): void {
+  look(collector, upstream, node, limit_ms, now_ms);
+  const { seen, health } = node;
+  seen.may_eject = mayEject(counts, upstream.config.max_ejected_share, node.config.backup);
+  const next = transition(health, seen, node.config, upstream.config, now_ms);
+  if (next === health) return;
+  countNode(counts, node, -1);
+  node.health = next;
+  countNode(counts, node, 1);
+  if (next.state !== health.state) changed(collector, upstream, node, health.state, now_ms);
+  // Another will may mean the same state, for other reasons.
+  else if (seen.will !== undefined) node.described = false;
+  if (health.state === "probing" && (next.state !== "probing" || next.trial !== health.trial)) {
+    collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, health.trial));
+  }
+  if (next.state === "probing" && next.trial !== health.trial) {
+    forgetSeen(seen);
+    collector.deps.probes?.askTrial(upstream.config.name, node.config.id);
+  }
+}
+
+function changed(
+  collector: Collector,
+  upstream: UpstreamRecord,
+  node: NodeRecord,
+  from: NodeRecord["health"]["state"],
+  now_ms: number,
+): void {
+  node.described = false;
+  emitTransition(collector, upstream, node, from, now_ms);
+  if (isUsable(from) !== isUsable(node.health.state)) startAnew(node, now_ms);
+}
+
+/** Out or back: what was held against the node (or in its favour) is of another time. */
+function startAnew(node: NodeRecord, now_ms: number): void {
+  forgetSeen(node.seen);
+  clearNode(node.windows, now_ms);
+  node.held_until_ms = 0;
+  node.seen.busy_until_ms = 0;
+}
+
+/** Every node is out, e.g. because the configuration took away the last one: the next to return does so now. */
+function releaseOne(collector: Collector, upstream: UpstreamRecord, counts: PoolCounts, now_ms: number): void {
+  let first: NodeRecord | undefined;
+  let first_ms = Infinity;
+  for (let i = 0; i < upstream.nodes.length; i++) {
+    const node = upstream.nodes[i];
+    const state = node.health.state;
+    const back_ms = state === "probing" ? 0 : (node.health.until_ms ?? Infinity);
+    if ((state === "ejected" || state === "probing") && (first === undefined || back_ms < first_ms)) {
+      first = node;
+      first_ms = back_ms;
+    }
+  }
+  if (first === undefined) return;
+  const from = first.health.state;
+  countNode(counts, first, -1);
+  first.health = startRamp(first.health, "back early, every node was out", upstream.config, now_ms);
+  countNode(counts, first, 1);
+  changed(collector, upstream, first, from, now_ms);
+}
+
+function isOut(node: NodeRecord): boolean {
+  const { state, by } = node.health;
+  return (state === "ejected" || state === "probing") && by !== "host";
+}
+
+/** Two nodes of one host are out at once: the host is to blame, or what runs on it has one cause. */
+function watchHosts(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
+  const out: Record<string, number> = {};
+  for (let i = 0; i < upstream.nodes.length; i++) {
+    const { host } = upstream.nodes[i];
+    if (host !== "" && isOut(upstream.nodes[i])) out[host] = (out[host] ?? 0) + 1;
+  }
+  const told: Record<string, boolean | undefined> = {};
+  upstream.hosts_out = 0;
+  for (let i = 0; i < upstream.nodes.length; i++) {
+    const node = upstream.nodes[i];
+    const is_out = (out[node.host] ?? 0) >= HOST_SUSPECT_FROM;
+    if (is_out) upstream.hosts_out++;
+    const reason = `${out[node.host] ?? 0} nodes of host ${node.host} are out`;
+    node.seen.host_out = is_out && upstream.config.eject_host ? reason : undefined;
+    if (node.host !== "" && is_out !== node.host_out && told[node.host] !== true) {
+      told[node.host] = true;
+      const text = is_out ? `${reason}: the host may be to blame` : `fewer than 2 nodes of host ${node.host} are out`;
+      const numbers = { out: out[node.host] ?? 0 };
+      const [from, to] = is_out ? ["trusted", "suspect"] : ["suspect", "trusted"];
+      emit(collector, upstream, "", from, to, text, numbers, now_ms);
+    }
+    node.host_out = is_out;
+  }
+}
+
+function watchPanic(collector: Collector, upstream: UpstreamRecord, counts: PoolCounts, now_ms: number): void {
+  const panic = isPanic(counts, upstream.config.panic_threshold);
+  if (panic === (upstream.panic_since_ms !== undefined)) return;
+  upstream.panic_since_ms = panic ? now_ms : undefined;
+  if (panic) upstream.panics_total++;
+  const reason = `${counts.good} good nodes of ${counts.total}`;
+  const [from, to] = panic ? ["normal", "panic"] : ["panic", "normal"];
+  emit(collector, upstream, "", from, to, reason, { good: counts.good, total: counts.total }, now_ms);
+}

@@ -1,0 +1,121 @@
+import { type NodeState, STATES } from "./states";
+
+/** One line of the table: what moves a node from any of these states to that one. */
+export interface Transition {
+  from: readonly NodeState[];
+  when: string;
+  to: NodeState;
+  /** For how long, or until when; "" = see the state. */
+  lasts: string;
+}
+
+/** In rotation, and not on a ramp. */
+const SERVING: readonly NodeState[] = ["online", "degraded", "suspect"];
+const IN_ROTATION: readonly NodeState[] = ["online", "degraded", "suspect", "ramping"];
+const TAKEN: readonly NodeState[] = ["draining", "offline", "maintenance"];
+const ANY: readonly NodeState[] = Object.keys(STATES) as NodeState[];
+
+/**
+ * Every move there is, besides a node's first state (online when the gateway starts; pending or ramping when it is new to
+ * a running one). docs/health.md shows this table, and specs hold the machine to it.
+ */
+export const TRANSITIONS: readonly Transition[] = [
+  { from: ANY, when: "`down` in the configuration, or forced down", to: "offline", lasts: "" },
+  { from: ANY, when: "maintenance", to: "maintenance", lasts: "" },
+  { from: ANY, when: "drain, with requests in flight", to: "draining", lasts: "" },
+  { from: ANY, when: "drain, with nothing in flight", to: "offline", lasts: "" },
+  { from: ANY, when: "forced up", to: "online", lasts: "as the operator said; nothing throws it out" },
+  { from: TAKEN, when: "given back", to: "ramping", lasts: "`ramp_s`" },
+  { from: TAKEN, when: "given back, and `ramp_s` is 0", to: "online", lasts: "" },
+  { from: ["pending"], when: "probes pass, or no verdict in 60 s", to: "ramping", lasts: "`slow_start_s` + `ramp_s`" },
+  { from: ["pending"], when: "the same, and both are 0", to: "online", lasts: "" },
+  { from: SERVING, when: "3 failures in a row of any kind", to: "suspect", lasts: "at least `window_short_s`" },
+  { from: SERVING, when: "error rate over `eject_error_rate`", to: "suspect", lasts: "" },
+  { from: SERVING, when: "no answer to what it has, far longer than usual", to: "suspect", lasts: "until it answers" },
+  { from: SERVING, when: "it would be ejected, but the pool cannot spare it", to: "suspect", lasts: "" },
+  { from: SERVING, when: "429, or 503 with Retry-After", to: "degraded", lasts: "Retry-After, at most 30 s" },
+  { from: SERVING, when: "slow probes in a row", to: "degraded", lasts: "until a usual one" },
+  { from: SERVING, when: "P99 over 3 × the typical node's", to: "degraded", lasts: "until under 2 ×" },
+  { from: SERVING, when: "none of this any more", to: "online", lasts: "" },
+  {
+    from: IN_ROTATION,
+    when: "`max_fails` connection failures in a row",
+    to: "ejected",
+    lasts: "`fail_timeout` · 2ⁿ⁻¹",
+  },
+  {
+    from: ["suspect"],
+    when: "connection failures, and no answer for `window_short_s`",
+    to: "ejected",
+    lasts: "`fail_timeout` · 2ⁿ⁻¹",
+  },
+  {
+    from: ["ramping"],
+    when: "the first try since its return does not connect",
+    to: "ejected",
+    lasts: "`fail_timeout` · 2ⁿ⁻¹",
+  },
+  {
+    from: IN_ROTATION,
+    when: "error rate over `eject_error_rate` for `eject_error_rate_for_s`",
+    to: "ejected",
+    lasts: "`cool_down_s` · 2ⁿ⁻¹",
+  },
+  {
+    from: IN_ROTATION,
+    when: "no answer to 2 requests or more for `eject_error_rate_for_s`",
+    to: "ejected",
+    lasts: "`cool_down_s` · 2ⁿ⁻¹",
+  },
+  { from: IN_ROTATION, when: "its probes fail", to: "ejected", lasts: "until they pass" },
+  {
+    from: IN_ROTATION,
+    when: "two nodes of its host are out (`eject_host`)",
+    to: "ejected",
+    lasts: "`cool_down_s` · 2ⁿ⁻¹",
+  },
+  { from: ["ejected"], when: "the cool-down is over", to: "probing", lasts: "" },
+  { from: ["ejected"], when: "its probes pass again", to: "ramping", lasts: "`ramp_s`" },
+  { from: ["ejected"], when: "the cool-down is over, without `return_trial`", to: "ramping", lasts: "`ramp_s`" },
+  {
+    from: ["ejected", "probing"],
+    when: "every node is out, and this one is the next",
+    to: "ramping",
+    lasts: "`ramp_s`",
+  },
+  { from: ["probing"], when: "the trial passes", to: "ramping", lasts: "`ramp_s`" },
+  { from: ["probing"], when: "the trial fails, or has no answer in 10 s", to: "ejected", lasts: "as before, · 2" },
+  { from: ["ejected", "probing"], when: "any of these, and `ramp_s` is 0", to: "online", lasts: "" },
+  { from: ["ramping"], when: "the ramp is over", to: "online", lasts: "" },
+  // A ramp that ends with something against the node.
+  { from: ["ramping"], when: "the ramp is over, and it fails or is slow", to: "suspect", lasts: "" },
+  { from: ["ramping"], when: "the ramp is over, and it is slow", to: "degraded", lasts: "" },
+];
+
+/** @returns whether the table has a line from one state to the other */
+export function isTransition(from: NodeState, to: NodeState): boolean {
+  for (let i = 0; i < TRANSITIONS.length; i++) {
+    if (TRANSITIONS[i].to === to && TRANSITIONS[i].from.includes(from)) return true;
+  }
+  return false;
+}
+
+function fromText(from: readonly NodeState[]): string {
+  if (from === ANY) return "any";
+  return from.join(", ");
+}
+
+/** @returns the two tables of docs/health.md, as Markdown */
+export function healthTables(): string {
+  const lines = ["| state | new requests | what it is | what ends it |", "|---|---|---|---|"];
+  for (let i = 0; i < ANY.length; i++) {
+    const facts = STATES[ANY[i]];
+    lines.push(`| ${ANY[i]} | ${facts.usable ? "yes" : "no"} | ${facts.what} | ${facts.ends} |`);
+  }
+  lines.push("", "| from | when | to | for |", "|---|---|---|---|");
+  for (let i = 0; i < TRANSITIONS.length; i++) {
+    const line = TRANSITIONS[i];
+    lines.push(`| ${fromText(line.from)} | ${line.when} | ${line.to} | ${line.lasts} |`);
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,148 @@
+import type { NodeConfig, UpstreamConfig } from "../model";
+import { errorRateText, percentText, secondsText, streakText } from "../reasons";
+import { copy, type EjectedBy, type Health, type Seen } from "./record";
+
+/** What is held against a node in rotation: enough to throw it out, or enough to send it less. */
+
+/** Enough to throw a node out. */
+export interface Verdict {
+  by: EjectedBy;
+  /** In words, with the numbers. */
+  text: string;
+}
+
+/** Failures in a row that make a node suspect: one or two are an accident, three are a pattern. */
+export const SUSPECT_AFTER = 3;
+
+/** P99 against the typical node's: where a slow node begins to be called degraded, and where it ends. */
+const SLOW_FROM = 3;
+const SLOW_UNTIL = 2;
+
+/** Requests that must be waiting before silence throws a node out: one may just be a long one. */
+const SILENT_LEAST = 2;
+
+/**
+ * Keeps `error_since_ms`. It takes `min_samples` to begin; from there on any evidence of the short window keeps it
+ * running as long as the rate is over the limit, because adaptive picks leave a failing node few requests to be judged
+ * by. No evidence at all ends it, except just after a takeover. Keeps `silent_since_ms` likewise.
+ */
+export function watch(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): Health {
+  const over = seen.judged > 0 && seen.failed / seen.judged > upstream.eject_error_rate;
+  const begins = over && health.error_since_ms === undefined && seen.judged >= upstream.min_samples;
+  const unknown = seen.judged === 0 && seen.young;
+  const ends = !over && !unknown && health.error_since_ms !== undefined;
+  const silent = seen.oldest_ms > seen.silence_limit_ms;
+  const silence_moves = silent !== (health.silent_since_ms !== undefined);
+  if (!begins && !ends && !silence_moves) return health;
+  const next = copy(health);
+  if (begins || ends) {
+    next.error_since_ms = begins ? now_ms : undefined;
+    next.clean_since_ms = now_ms;
+  }
+  if (silence_moves) next.silent_since_ms = silent ? now_ms - seen.oldest_ms : undefined;
+  return next;
+}
+
+/** @returns what throws the node out, or undefined */
+export function ejectVerdict(
+  health: Health,
+  seen: Seen,
+  node: NodeConfig,
+  upstream: UpstreamConfig,
+  now_ms: number,
+): Verdict | undefined {
+  return (
+    probeVerdict(seen) ??
+    connectionVerdict(health, seen, node, upstream, now_ms) ??
+    errorVerdict(health, seen, upstream, now_ms) ??
+    silenceVerdict(health, seen, upstream, now_ms) ??
+    (seen.host_out === undefined ? undefined : { by: "host", text: seen.host_out })
+  );
+}
+
+function probeVerdict(seen: Seen): Verdict | undefined {
+  const probe = seen.probe;
+  if (probe?.verdict !== "fail") return undefined;
+  return { by: "probe", text: `${probe.failed_in_row} failed probes in a row: ${probe.why}` };
+}
+
+/**
+ * The breaker. A node just back has to prove itself: until it gave an answer, one failure is enough. Failures of
+ * requests sent before it was ejected may still come in (time-outs), so no more count than it was picked. A node that
+ * fails, and answers nothing for a short window, is out as well: adaptive picks send a failing node so little that
+ * `max_fails` in a row would take minutes.
+ */
+function connectionVerdict(
+  health: Health,
+  seen: Seen,
+  node: NodeConfig,
+  upstream: UpstreamConfig,
+  now_ms: number,
+): Verdict | undefined {
+  if (node.max_fails <= 0) return undefined;
+  const streak = Math.min(seen.streak, seen.picks_since_return);
+  if (streak >= node.max_fails) return { by: "connections", text: streakText(streak, node.max_fails) };
+  if (health.state === "ramping" && !seen.answered_since_return && streak >= 1) {
+    return { by: "connections", text: "no connection at the first try since its return" };
+  }
+  const lasted_ms = now_ms - health.since_ms;
+  // Of `failures` none was followed by an answer; how long ago they were does not matter, as it does for `max_fails`.
+  const failures = Math.min(seen.failures, seen.picks_since_return);
+  const dead = health.state === "suspect" && streak >= 1 && failures >= SUSPECT_AFTER && seen.failed === seen.judged;
+  if (!dead || lasted_ms < upstream.window_short_s * 1000) return undefined;
+  const text = `${failures} failures in a row, and no answer for ${secondsText(lasted_ms)} s`;
+  return { by: "connections", text };
+}
+
+function errorVerdict(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): Verdict | undefined {
+  if (health.error_since_ms === undefined || seen.judged === 0) return undefined;
+  const for_ms = now_ms - health.error_since_ms;
+  if (for_ms < upstream.eject_error_rate_for_s * 1000) return undefined;
+  const rate = seen.failed / seen.judged;
+  const text = errorRateText(rate, for_ms, upstream.eject_error_rate, upstream.eject_error_rate_for_s);
+  return { by: "errors", text };
+}
+
+function silenceVerdict(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): Verdict | undefined {
+  if (health.silent_since_ms === undefined || seen.in_flight < SILENT_LEAST) return undefined;
+  const for_ms = now_ms - health.silent_since_ms;
+  if (for_ms < upstream.eject_error_rate_for_s * 1000) return undefined;
+  return { by: "silence", text: `no answer for ${secondsText(for_ms)} s to ${seen.in_flight} requests` };
+}
+
+/** @returns why the node is suspect, or undefined */
+export function suspectCause(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): string | undefined {
+  if (health.kept !== undefined) return health.kept;
+  if (health.silent_since_ms !== undefined) {
+    return `no answer for ${secondsText(seen.oldest_ms)} s (usual: under ${secondsText(seen.silence_limit_ms)} s)`;
+  }
+  if (health.error_since_ms !== undefined && seen.judged > 0) {
+    const rate = percentText(seen.failed / seen.judged);
+    return `error rate ${rate} % (limit ${percentText(upstream.eject_error_rate)} %)`;
+  }
+  const failures = Math.min(seen.failures, seen.picks_since_return);
+  if (failures >= SUSPECT_AFTER) return `${failures} failures in a row`;
+  // Not at the first good answer: three of ten failing would move it to and fro many times a second.
+  const settling = health.state === "suspect" && now_ms - health.since_ms < upstream.window_short_s * 1000;
+  const failing = health.state === "suspect" && seen.failed > 0;
+  return settling || failing ? health.cause : undefined;
+}
+
+/** @returns why the node is degraded, or undefined */
+export function degradedCause(health: Health, seen: Seen, now_ms: number): string | undefined {
+  const probe = seen.probe;
+  if (probe?.slow === true) {
+    const took = Math.floor((probe.took_ms ?? 0) + 0.5);
+    const normal = Math.floor((probe.normal_ms ?? 0) + 0.5);
+    return `${probe.slow_in_row} slow probes in a row (${took} ms, normally ${normal} ms)`;
+  }
+  if (now_ms < seen.busy_until_ms) {
+    if (health.state === "degraded" && health.until_ms !== undefined) return health.cause;
+    return `asks for less load: ${percentText(seen.busy_share)} % refused with 429 or 503 and Retry-After`;
+  }
+  const is_slow = seen.p99_ratio >= SLOW_FROM || (health.state === "degraded" && seen.p99_ratio >= SLOW_UNTIL);
+  if (!is_slow) return undefined;
+  // The numbers move at every look; those that brought it here stay.
+  if (health.state === "degraded" && health.until_ms === undefined) return health.cause;
+  return `P99 ${Math.floor(seen.p99_ratio * 10 + 0.5) / 10} times the typical node's`;
+}

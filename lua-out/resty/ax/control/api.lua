@@ -30,6 +30,8 @@ local ____wills = require("resty.ax.observe.wills")
 local readWill = ____wills.readWill
 local ____errors = require("resty.ax.control.errors")
 local apiError = ____errors.apiError
+local ____events = require("resty.ax.control.events")
+local showEvents = ____events.showEvents
 local ____patch = require("resty.ax.control.patch")
 local applyChange = ____patch.applyChange
 local readChange = ____patch.readChange
@@ -157,6 +159,14 @@ local function nodeEndpoint(upstream, node)
         patch = function(deps) return change(deps, upstream, node) end
     }
 end
+local function events(deps, upstream)
+    local shown = showEvents(
+        deps,
+        upstream,
+        function(id) return findNode(upstream, id) ~= nil end
+    )
+    return shown.unknown_node ~= nil and nodeNotFound(upstream, shown.unknown_node) or shown
+end
 local function underUpstream(upstream, rest)
     if rest == "" or rest == "/" then
         return {get = function(deps) return {
@@ -169,6 +179,9 @@ local function underUpstream(upstream, rest)
             status = 200,
             body = jsonList(upstreamStatus(deps, upstream, deps.now_ms).nodes)
         } end}
+    end
+    if rest == "/events" or rest == "/events/" then
+        return {get = function(deps) return events(deps, upstream) end}
     end
     local id = string.match(rest, "^/nodes/(.+)$")
     if id == nil then
@@ -209,7 +222,7 @@ function ____exports.route(method, path, deps)
     local found = find(deps, path)
     if found == nil then
         local base = deps.mount .. "/v1/upstreams"
-        local paths = ((((((base .. ", ") .. base) .. "/{name}, ") .. base) .. "/{name}/nodes or ") .. base) .. "/{name}/nodes/{id}"
+        local paths = ((((((((base .. ", ") .. base) .. "/{name}, ") .. base) .. "/{name}/events, ") .. base) .. "/{name}/nodes or ") .. base) .. "/{name}/nodes/{id}"
         return apiError(
             "PathNotFound",
             (quote(path) .. " is not a path of this API; try ") .. paths

@@ -8,6 +8,10 @@ function ____exports.hasArgument(name)
     local at = string.find(("&" .. (ngx.var.args or "")) .. "&", ("[&]" .. name) .. "[=&]")
     return at ~= nil
 end
+--- The arguments of the current request, decoded; one given several times is a list of its values.
+function ____exports.queryArguments()
+    return ngx.req.get_uri_args()
+end
 --- Who the client has proved to be (auth_basic), or undefined.
 function ____exports.remoteUser()
     local user = ngx.var.remote_user

@@ -30,7 +30,8 @@ local MINUTE_MS = 60000
 -- @param upstream name of a configured upstream
 -- @param limit most events wanted, 1..EVENTS_MAX
 -- @param now_ms monotonic ms
-function ____exports.readEvents(deps, upstream, limit, now_ms)
+-- @param only id of the node whose events are wanted; absent: all
+function ____exports.readEvents(deps, upstream, limit, now_ms, only)
     local total = asCount(deps.store.get(eventsKey(upstream)))
     local events = {}
     local recent = 0
@@ -45,7 +46,7 @@ function ____exports.readEvents(deps, upstream, limit, now_ms)
                 ____temp_0 = nil
             end
             local event = ____temp_0
-            if event ~= nil and event.seq == seq then
+            if event ~= nil and event.seq == seq and (only == nil or event.node == only) then
                 local age_ms = now_ms - event.at_ms
                 if age_ms <= MINUTE_MS then
                     recent = recent + 1

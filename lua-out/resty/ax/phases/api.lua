@@ -25,6 +25,7 @@ local ____process = require("resty.ax.nginx.process")
 local processAlive = ____process.processAlive
 local ____response = require("resty.ax.nginx.response")
 local hasArgument = ____response.hasArgument
+local queryArguments = ____response.queryArguments
 local remoteUser = ____response.remoteUser
 local requestMethod = ____response.requestMethod
 local requestPath = ____response.requestPath
@@ -94,7 +95,8 @@ local function answer(worker, read_only)
             read_only = read_only,
             mount = mount,
             user = remoteUser(),
-            body = jsonBody
+            body = jsonBody,
+            args = queryArguments
         }
     )
 end

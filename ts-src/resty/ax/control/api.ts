@@ -10,14 +10,13 @@ import type { FaultReport } from "../observe/faults";
 import { nodeStatus, type StatusDeps, type UpstreamStatus, upstreamStatus, workerStatus } from "../observe/status";
 import { readWill } from "../observe/wills";
 import { apiError, type ApiResponse } from "./errors";
+import { type EventsDeps, showEvents } from "./events";
 import { applyChange, type Change, readChange } from "./patch";
 import { type WillDeps, writeWill } from "./wills";
 
-export interface ApiDeps extends StatusDeps, WillDeps {
+export interface ApiDeps extends StatusDeps, WillDeps, EventsDeps {
   config: AxConfig;
   pid: number;
-  /** When the request came, monotonic ms. */
-  now_ms: number;
   /** Monotonic ms: reading a body takes as long as the client takes to send it. */
   clock(this: void): number;
   capacity_bytes: number;
@@ -149,6 +148,11 @@ function nodeEndpoint(upstream: UpstreamConfig, node: NodeConfig): Endpoint {
   };
 }
 
+function events(deps: ApiDeps, upstream: UpstreamConfig): ApiResponse {
+  const shown = showEvents(deps, upstream, (id) => findNode(upstream, id) !== undefined);
+  return "unknown_node" in shown ? nodeNotFound(upstream, shown.unknown_node) : shown;
+}
+
 function underUpstream(upstream: UpstreamConfig, rest: string): Endpoint | ApiResponse | undefined {
   if (rest === "" || rest === "/") {
     return { get: (deps) => ({ status: 200, body: upstreamStatus(deps, upstream, deps.now_ms) }) };
@@ -156,6 +160,7 @@ function underUpstream(upstream: UpstreamConfig, rest: string): Endpoint | ApiRe
   if (rest === "/nodes" || rest === "/nodes/") {
     return { get: (deps) => ({ status: 200, body: jsonList(upstreamStatus(deps, upstream, deps.now_ms).nodes) }) };
   }
+  if (rest === "/events" || rest === "/events/") return { get: (deps) => events(deps, upstream) };
   const [id] = string.match(rest, "^/nodes/(.+)$");
   if (id === undefined) return undefined;
   const node = findNode(upstream, id) ?? findNode(upstream, string.gsub(id, "/$", "")[0]);
@@ -185,7 +190,7 @@ export function route(method: string, path: string, deps: ApiDeps): ApiResponse 
   const found = find(deps, path);
   if (found === undefined) {
     const base = `${deps.mount}/v1/upstreams`;
-    const paths = `${base}, ${base}/{name}, ${base}/{name}/nodes or ${base}/{name}/nodes/{id}`;
+    const paths = `${base}, ${base}/{name}, ${base}/{name}/events, ${base}/{name}/nodes or ${base}/{name}/nodes/{id}`;
     return apiError("PathNotFound", `${quote(path)} is not a path of this API; try ${paths}`);
   }
   if (isResponse(found)) return found;

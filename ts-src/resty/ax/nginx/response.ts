@@ -9,6 +9,11 @@ export function hasArgument(name: string): boolean {
   return at !== undefined;
 }
 
+/** The arguments of the current request, decoded; one given several times is a list of its values. */
+export function queryArguments(): Record<string, unknown> {
+  return ngx.req.get_uri_args();
+}
+
 /** Who the client has proved to be (auth_basic), or undefined. */
 export function remoteUser(): string | undefined {
   const user = ngx.var["remote_user"];

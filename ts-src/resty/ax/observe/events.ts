@@ -13,7 +13,7 @@ export interface EventsStatus {
   upstream: string;
   /** Events since the shared dict was made. */
   total: number;
-  /** Changes of state of the last minute that are still in the log: the best early warning. */
+  /** Changes of state of the last minute that are still in the log, of the nodes asked for: the best early warning. */
   state_changes_per_min: number;
   /** Counts by kind: "online→suspect". */
   transitions: Record<string, number>;
@@ -28,8 +28,15 @@ const MINUTE_MS = 60000;
  * @param upstream name of a configured upstream
  * @param limit most events wanted, 1..EVENTS_MAX
  * @param now_ms monotonic ms
+ * @param only id of the node whose events are wanted; absent: all
  */
-export function readEvents(deps: StatusDeps, upstream: string, limit: number, now_ms: number): EventsStatus {
+export function readEvents(
+  deps: StatusDeps,
+  upstream: string,
+  limit: number,
+  now_ms: number,
+  only?: string,
+): EventsStatus {
   const total = asCount(deps.store.get(eventsKey(upstream)));
   const events: EventStatus[] = [];
   let recent = 0;
@@ -37,7 +44,7 @@ export function readEvents(deps: StatusDeps, upstream: string, limit: number, no
     const text = deps.store.get(eventKey(upstream, seq));
     const event = typeof text === "string" ? parseEvent(deps.decode(text)) : undefined;
     // Another number: it is being overwritten just now.
-    if (event !== undefined && event.seq === seq) {
+    if (event !== undefined && event.seq === seq && (only === undefined || event.node === only)) {
       const age_ms = now_ms - event.at_ms;
       if (age_ms <= MINUTE_MS) recent++;
       if (events.length < limit) events.push({ ...event, age_s: Math.floor(age_ms) / 1000 });

@@ -8,7 +8,7 @@ import { nowMs } from "../nginx/clock";
 import { decode, encode } from "../nginx/json";
 import { logNotice } from "../nginx/log";
 import { processAlive } from "../nginx/process";
-import { hasArgument, remoteUser, requestMethod, requestPath, respondJson } from "../nginx/response";
+import { hasArgument, queryArguments, remoteUser, requestMethod, requestPath, respondJson } from "../nginx/response";
 import { FAULT_CODES } from "../observe/codes";
 import { documentText } from "../observe/document";
 import { readFaults } from "../observe/faults";
@@ -72,6 +72,7 @@ function answer(worker: Worker, read_only: boolean): ApiResponse {
     mount,
     user: remoteUser(),
     body: jsonBody,
+    args: queryArguments,
   });
 }
 

@@ -59,7 +59,11 @@ end
 
 local function run(given)
   local old = _G.ngx
-  _G.ngx = { socket = { tcp = newSocket }, re = { find = function(text, regex) return text:find(regex) end } }
+  _G.ngx = {
+    socket = { tcp = newSocket },
+    re = { find = function(text, regex) return text:find(regex) end },
+    sleep = function() script.sleeps = (script.sleeps or 0) + 1 end,
+  }
   local result, err = check.makeCheck(given)
   _G.ngx = old
   assert.is_true(script.socket.closed)
@@ -117,6 +121,22 @@ describe("one check", function()
       assert.is_nil(result)
       assert.equal(err, own)
     end
+  end)
+
+  it("gives the worker's requests their turn while a node sends without end", function()
+    local reads, reads_at_sleep, most = 0, 0, 0
+    local pieces = { "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" }
+    script.receive = function()
+      if (script.sleeps or 0) > 0 then
+        reads_at_sleep, script.sleeps = reads, 0
+      end
+      reads = reads + 1
+      most = math.max(most, reads - reads_at_sleep)
+      return pieces[reads] or "x"
+    end
+    assert.is_true(run(job()).ok)
+    assert.equal(1001, reads)
+    assert.is_true(most <= 8, most .. " reads without a pause")
   end)
 
   it("is over after its time-out, however slowly bytes come", function()

@@ -67,6 +67,52 @@ describe("an answer", function()
     end
   end)
 
+  it("is the same in whatever pieces it comes", function()
+    math.randomseed(11)
+    for _, case in ipairs(vectors.answers) do
+      for _ = 1, 40 do
+        local reader = newReader(case)
+        local most, at = math.random(1, 30), 1
+        while at <= #case.text do
+          local size = math.random(1, most)
+          response.feed(reader, case.text:sub(at, at + size - 1))
+          at = at + size
+        end
+        response.finish(reader)
+        if not (case.problem and case.problem:find("begins with", 1, true)) then check(case, reader) end
+        assert.equal(case.problem ~= nil, reader.problem ~= nil)
+      end
+    end
+  end)
+
+  it("of many small pieces costs memory in proportion to its length", function()
+    local line = "X-Junk: " .. ("j"):rep(12000) .. "\r\n"
+    local body = ("b"):rep(16384)
+    local chunks = ("1\r\nc\r\n"):rep(8000) .. "0\r\n\r\n"
+    local head = "HTTP/1.1 200 OK\r\n" .. line
+    for _, text in ipairs({
+      head .. "Content-Length: 16384\r\n\r\n" .. body,
+      head .. "Transfer-Encoding: chunked\r\n\r\n" .. chunks,
+    }) do
+      for _, size in ipairs({ 1, 7, 4096 }) do
+        local reader = response.newAnswerReader(false, 16384)
+        local pieces = {}
+        for at = 1, #text, size do pieces[#pieces + 1] = text:sub(at, at + size - 1) end
+        collectgarbage()
+        collectgarbage("stop")
+        local before_kb = collectgarbage("count")
+        for i = 1, #pieces do response.feed(reader, pieces[i]) end
+        local used_kb = collectgarbage("count") - before_kb
+        collectgarbage("restart")
+        assert.is_true(reader.done)
+        assert.is_nil(reader.problem)
+        assert.is_true(#reader.body == 16384 or #reader.body == 8000)
+        -- Copied anew with every piece, the first one alone would take 130 MB in pieces of one byte.
+        assert.is_true(used_kb < 8000, used_kb .. " kB")
+      end
+    end
+  end)
+
   it("of random bytes never throws, and is always done when the connection is closed", function()
     math.randomseed(7)
     local seeds = {}

@@ -126,7 +126,10 @@ function ____exports.newAnswerReader(head_only, max_body_bytes)
         status = 0,
         headers = {},
         body = "",
-        rest = "",
+        body_pieces = {},
+        body_bytes = 0,
+        line_pieces = {},
+        line_bytes = 0,
         head_bytes = 0,
         part = 0,
         left = 0,
@@ -141,6 +144,7 @@ local function fail(reader, problem)
 end
 local function complete(reader)
     reader.done = true
+    reader.body = table.concat(reader.body_pieces, "")
     reader.part = 7
 end
 --- The first bytes of what is no HTTP, as far as they can be shown.
@@ -295,20 +299,23 @@ local function takeChunkSize(reader, line)
         reader.part = 4
     end
 end
---- Moves bytes from `rest` to the body.
-local function takeBody(reader)
-    local room = reader.max_body_bytes - #reader.body
-    local count = math.min(reader.left, #reader.rest, room)
-    reader.body = reader.body .. __TS__StringSubstring(reader.rest, 0, count)
-    reader.rest = __TS__StringSubstring(reader.rest, count)
+--- Takes bytes of the body.
+-- 
+-- @returns where the rest of the data begins
+local function takeBody(reader, data, from)
+    local room = reader.max_body_bytes - reader.body_bytes
+    local count = math.min(reader.left, #data - from, room)
+    reader.body_pieces[#reader.body_pieces + 1] = __TS__StringSubstring(data, from, from + count)
+    reader.body_bytes = reader.body_bytes + count
     reader.left = reader.left - count
-    if #reader.body >= reader.max_body_bytes then
+    if reader.body_bytes >= reader.max_body_bytes then
         complete(reader)
     elseif reader.left == 0 and reader.part == 2 then
         complete(reader)
     elseif reader.left == 0 then
         reader.part = 5
     end
+    return from + count
 end
 local function takeLine(reader, line)
     local part = reader.part
@@ -332,49 +339,61 @@ local function inBody(reader)
     return reader.part == 2 or reader.part == 4
 end
 ---
--- @returns how much of `rest` may be there without the end of a line
+-- @returns how long a line may be without its end
 local function lineRoom(reader)
     local is_chunk = reader.part == 3 or reader.part == 5
     return is_chunk and MAX_CHUNK_LINE or ____exports.MAX_HEAD_BYTES - reader.head_bytes
 end
----
--- @returns whether there was a whole line
-local function readLine(reader)
-    local ____end = (string.find(reader.rest, "\n", nil, true) or 0) - 1
-    if ____end < 0 or ____end > lineRoom(reader) then
-        if ____end >= 0 or #reader.rest > lineRoom(reader) then
-            fail(
-                reader,
-                reader.status == 0 and reader.head_bytes == 0 and ("no HTTP answer: it begins with \"" .. shown(reader.rest)) .. "\"" or ("more than " .. tostring(____exports.MAX_HEAD_BYTES)) .. " bytes of headers"
-            )
-        end
-        return false
+--- Adds to the line that has begun.
+-- 
+-- @returns whether there is room for it
+local function extendLine(reader, piece)
+    reader.line_pieces[#reader.line_pieces + 1] = piece
+    reader.line_bytes = reader.line_bytes + #piece
+    if reader.line_bytes <= lineRoom(reader) then
+        return true
     end
-    local line = __TS__StringSubstring(reader.rest, 0, ____end)
-    reader.rest = __TS__StringSubstring(reader.rest, ____end + 1)
+    fail(
+        reader,
+        reader.status == 0 and reader.head_bytes == 0 and ("no HTTP answer: it begins with \"" .. shown(table.concat(reader.line_pieces, ""))) .. "\"" or ("more than " .. tostring(____exports.MAX_HEAD_BYTES)) .. " bytes of headers"
+    )
+    return false
+end
+--- Takes a line, or what there is of it.
+-- 
+-- @returns where the rest of the data begins
+local function readLine(reader, data, from)
+    local ____end = (string.find(
+        data,
+        "\n",
+        math.max(from + 1, 1),
+        true
+    ) or 0) - 1
+    if not extendLine(
+        reader,
+        __TS__StringSubstring(data, from, ____end < 0 and #data or ____end)
+    ) or ____end < 0 then
+        return #data
+    end
+    local line = table.concat(reader.line_pieces, "")
     if reader.part <= 1 or reader.part == 6 then
-        reader.head_bytes = reader.head_bytes + (____end + 1)
+        reader.head_bytes = reader.head_bytes + (reader.line_bytes + 1)
     end
+    reader.line_pieces = {}
+    reader.line_bytes = 0
     takeLine(
         reader,
         __TS__StringEndsWith(line, "\r") and __TS__StringSubstring(line, 0, #line - 1) or line
     )
-    return true
+    return ____end + 1
 end
 --- Takes in what was received.
 -- 
 -- @param data bytes (Lua), or one character a byte (JavaScript)
 function ____exports.feed(reader, data)
-    reader.rest = reader.rest .. data
-    while not reader.done do
-        if inBody(reader) then
-            if reader.rest == "" then
-                return
-            end
-            takeBody(reader)
-        elseif not readLine(reader) then
-            return
-        end
+    local at = 0
+    while not reader.done and at < #data do
+        at = inBody(reader) and takeBody(reader, data, at) or readLine(reader, data, at)
     end
 end
 --- The other side has closed the connection: nothing more will come.
@@ -382,9 +401,10 @@ function ____exports.finish(reader)
     if reader.done then
         return
     end
+    local nothing_came = reader.head_bytes == 0 and reader.line_bytes == 0
     if reader.part == 2 and reader.left == math.huge then
         complete(reader)
-    elseif reader.head_bytes == 0 and reader.rest == "" then
+    elseif nothing_came then
         fail(reader, "the connection was closed without an answer")
     else
         fail(reader, "the connection was closed in the middle of the answer")

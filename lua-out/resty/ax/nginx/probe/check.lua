@@ -12,6 +12,8 @@ local ____json = require("resty.ax.nginx.json")
 local decode = ____json.decode
 local ____regex = require("resty.ax.nginx.regex")
 local regexMatches = ____regex.regexMatches
+local ____timer = require("resty.ax.nginx.timer")
+local pause = ____timer.pause
 function partText(status)
     return status > 0 and ("HTTP " .. tostring(status)) .. ", then its rest" or "HTTP"
 end
@@ -20,6 +22,8 @@ end
 local POOL = {pool = "ax-probe"}
 --- Read at a time.
 local READ_BYTES = 4096
+--- So many reads in a row that had something at once, then the worker's requests have their turn: below 1 ms.
+local READS_AT_A_TIME = 8
 --- Past its end by so much, it was this process that stood still (stopped, a long block): the node is not to blame.
 local STALLED_MS = 300
 --- Gives the next step what is left of the time.
@@ -105,7 +109,12 @@ end
 --- Reads what comes in any pieces, until the answer is whole or the time is up.
 local function readAnswer(attempt, job, http, plan)
     local reader = newAnswerReader(plan.head_only, http.max_body_bytes)
+    local reads = 0
     while not reader.done do
+        reads = reads + 1
+        if reads % READS_AT_A_TIME == 0 then
+            pause()
+        end
         if not arm(attempt) then
             return failed(
                 attempt,

@@ -1,5 +1,5 @@
 local ____exports = {}
-local runOne, tidy, begin, beginDue, shift, SHIFT_MS, LONGEST_SLEEP_MS, SHORTEST_SLEEP_MS, OVERDUE_MS
+local runOne, tidy, begin, beginDue, shift, SHIFT_MS, LONGEST_SLEEP_MS, SHORTEST_SLEEP_MS, BEGUN_AT_A_TIME, OVERDUE_MS
 local ____clock = require("resty.ax.nginx.clock")
 local nowMs = ____clock.nowMs
 function runOne(source, running)
@@ -38,15 +38,21 @@ end
 function beginDue(source, all)
     local now_ms = nowMs()
     local next_ms = source.prepare(now_ms)
-    local check = source.take(now_ms)
-    while check ~= nil do
-        all[#all + 1] = begin(source, check, now_ms)
-        check = source.take(now_ms)
+    do
+        local begun = 0
+        while begun < BEGUN_AT_A_TIME do
+            local check = source.take(now_ms)
+            if check == nil then
+                return math.min(
+                    LONGEST_SLEEP_MS,
+                    math.max(SHORTEST_SLEEP_MS, next_ms - now_ms)
+                )
+            end
+            all[#all + 1] = begin(source, check, now_ms)
+            begun = begun + 1
+        end
     end
-    return math.min(
-        LONGEST_SLEEP_MS,
-        math.max(SHORTEST_SLEEP_MS, next_ms - now_ms)
-    )
+    return SHORTEST_SLEEP_MS
 end
 function shift(source)
     local ends_ms = nowMs() + SHIFT_MS
@@ -82,5 +88,6 @@ end
 SHIFT_MS = 3000
 LONGEST_SLEEP_MS = 50
 SHORTEST_SLEEP_MS = 5
+BEGUN_AT_A_TIME = 32
 OVERDUE_MS = 1000
 return ____exports

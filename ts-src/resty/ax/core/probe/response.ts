@@ -1,6 +1,7 @@
 /**
  * Reads the answer to an HTTP check as it comes in (RFC 9112), in pieces of any size. The other side may send anything:
- * what is kept is bounded, and nothing is taken for an answer that is none.
+ * what is kept is bounded, and nothing is taken for an answer that is none. Every byte is copied a fixed number of times,
+ * however small the pieces are: unfinished lines and bodies are kept as lists and joined once.
  */
 
 /** Longest status line and headers together, those of 1xx answers included: what nginx itself takes by default is 8 kB. */
@@ -30,9 +31,13 @@ export interface AnswerReader {
   status: number;
   /** By lower-case name; several lines of one name are joined by commas. Only those of WANTED. */
   headers: Record<string, string | undefined>;
+  /** Whole once `done` is true. */
   body: string;
-  /** Read so far and not yet understood. */
-  rest: string;
+  body_pieces: string[];
+  body_bytes: number;
+  /** Of the line that has begun: what earlier pieces brought of it. */
+  line_pieces: string[];
+  line_bytes: number;
   head_bytes: number;
   part: Part;
   /** Bytes of the body or chunk still to come; Infinity: until the connection is closed. */
@@ -61,7 +66,10 @@ export function newAnswerReader(head_only: boolean, max_body_bytes: number): Ans
     status: 0,
     headers: {},
     body: "",
-    rest: "",
+    body_pieces: [],
+    body_bytes: 0,
+    line_pieces: [],
+    line_bytes: 0,
     head_bytes: 0,
     part: Part.StatusLine,
     left: 0,
@@ -78,6 +86,7 @@ function fail(reader: AnswerReader, problem: string): void {
 
 function complete(reader: AnswerReader): void {
   reader.done = true;
+  reader.body = reader.body_pieces.join("");
   reader.part = Part.Done;
 }
 
@@ -186,16 +195,17 @@ function takeChunkSize(reader: AnswerReader, line: string): void {
   }
 }
 
-/** Moves bytes from `rest` to the body. */
-function takeBody(reader: AnswerReader): void {
-  const room = reader.max_body_bytes - reader.body.length;
-  const count = Math.min(reader.left, reader.rest.length, room);
-  reader.body += reader.rest.substring(0, count);
-  reader.rest = reader.rest.substring(count);
+/** Takes bytes of the body. @returns where the rest of the data begins */
+function takeBody(reader: AnswerReader, data: string, from: number): number {
+  const room = reader.max_body_bytes - reader.body_bytes;
+  const count = Math.min(reader.left, data.length - from, room);
+  reader.body_pieces[reader.body_pieces.length] = data.substring(from, from + count);
+  reader.body_bytes += count;
   reader.left -= count;
-  if (reader.body.length >= reader.max_body_bytes) complete(reader);
+  if (reader.body_bytes >= reader.max_body_bytes) complete(reader);
   else if (reader.left === 0 && reader.part === Part.Body) complete(reader);
   else if (reader.left === 0) reader.part = Part.ChunkEnd;
+  return from + count;
 }
 
 function takeLine(reader: AnswerReader, line: string): void {
@@ -213,31 +223,36 @@ function inBody(reader: AnswerReader): boolean {
   return reader.part === Part.Body || reader.part === Part.ChunkData;
 }
 
-/** @returns how much of `rest` may be there without the end of a line */
+/** @returns how long a line may be without its end */
 function lineRoom(reader: AnswerReader): number {
   const is_chunk = reader.part === Part.ChunkSize || reader.part === Part.ChunkEnd;
   return is_chunk ? MAX_CHUNK_LINE : MAX_HEAD_BYTES - reader.head_bytes;
 }
 
-/** @returns whether there was a whole line */
-function readLine(reader: AnswerReader): boolean {
-  const end = reader.rest.indexOf("\n");
-  if (end < 0 || end > lineRoom(reader)) {
-    if (end >= 0 || reader.rest.length > lineRoom(reader)) {
-      fail(
-        reader,
-        reader.status === 0 && reader.head_bytes === 0
-          ? `no HTTP answer: it begins with "${shown(reader.rest)}"`
-          : `more than ${MAX_HEAD_BYTES} bytes of headers`,
-      );
-    }
-    return false;
-  }
-  const line = reader.rest.substring(0, end);
-  reader.rest = reader.rest.substring(end + 1);
-  if (reader.part <= Part.Header || reader.part === Part.Trailer) reader.head_bytes += end + 1;
+/** Adds to the line that has begun. @returns whether there is room for it */
+function extendLine(reader: AnswerReader, piece: string): boolean {
+  reader.line_pieces[reader.line_pieces.length] = piece;
+  reader.line_bytes += piece.length;
+  if (reader.line_bytes <= lineRoom(reader)) return true;
+  fail(
+    reader,
+    reader.status === 0 && reader.head_bytes === 0
+      ? `no HTTP answer: it begins with "${shown(reader.line_pieces.join(""))}"`
+      : `more than ${MAX_HEAD_BYTES} bytes of headers`,
+  );
+  return false;
+}
+
+/** Takes a line, or what there is of it. @returns where the rest of the data begins */
+function readLine(reader: AnswerReader, data: string, from: number): number {
+  const end = data.indexOf("\n", from);
+  if (!extendLine(reader, data.substring(from, end < 0 ? data.length : end)) || end < 0) return data.length;
+  const line = reader.line_pieces.join("");
+  if (reader.part <= Part.Header || reader.part === Part.Trailer) reader.head_bytes += reader.line_bytes + 1;
+  reader.line_pieces = [];
+  reader.line_bytes = 0;
   takeLine(reader, line.endsWith("\r") ? line.substring(0, line.length - 1) : line);
-  return true;
+  return end + 1;
 }
 
 /**
@@ -245,19 +260,15 @@ function readLine(reader: AnswerReader): boolean {
  * @param data bytes (Lua), or one character a byte (JavaScript)
  */
 export function feed(reader: AnswerReader, data: string): void {
-  reader.rest += data;
-  while (!reader.done) {
-    if (inBody(reader)) {
-      if (reader.rest === "") return;
-      takeBody(reader);
-    } else if (!readLine(reader)) return;
-  }
+  let at = 0;
+  while (!reader.done && at < data.length) at = inBody(reader) ? takeBody(reader, data, at) : readLine(reader, data, at);
 }
 
 /** The other side has closed the connection: nothing more will come. */
 export function finish(reader: AnswerReader): void {
   if (reader.done) return;
+  const nothing_came = reader.head_bytes === 0 && reader.line_bytes === 0;
   if (reader.part === Part.Body && reader.left === Infinity) complete(reader);
-  else if (reader.head_bytes === 0 && reader.rest === "") fail(reader, "the connection was closed without an answer");
+  else if (nothing_came) fail(reader, "the connection was closed without an answer");
   else fail(reader, "the connection was closed in the middle of the answer");
 }

@@ -230,6 +230,23 @@ describe("trials", function()
     return trials
   end
 
+  it("go to another request when the one that took them gets no slot", function()
+    local c = half_open()
+    local up = worker(c)
+    up.config.nodes[1].max_conns = 1
+    limits.attachSlots(up, c.store, 1)
+    -- Another worker's request is at it still.
+    c.store.set("slots:backend:a", 1)
+    assert.equal(0, pick_many(up, 5))
+    for key in pairs(c.store.values) do
+      assert.is_nil(key:match("^trial:"))
+    end
+    c.store.set("slots:backend:a", 0)
+    local node = pick.pickNode(up, requests.newRequestRecord(), 2000, function() end)
+    assert.equal("a", up.pool.ids[node + 1])
+    assert.equal(0, pick_many(worker(c), 50))
+  end)
+
   it("are taken by one request of all workers", function()
     local c = half_open()
     local taken = 0
@@ -254,6 +271,59 @@ describe("trials", function()
       return false
     end
     assert.equal(1, pick_many(posts, 150))
+  end)
+
+  it("of a strategy by keys go to a request whose key is the node's own, as long as one comes", function()
+    local c = half_open()
+    local function hashing(strategy)
+      local nodes = {}
+      for k, id in ipairs(six) do
+        nodes[k] = { id }
+      end
+      local up = upstreams.new({ strategy = strategy, nodes = nodes })
+      up.store = c.store
+      return up
+    end
+    local whole = hashing("consistent_hash")
+    upstreams.flush(whole)
+    local function owner(key)
+      local record = requests.newRequestRecord()
+      record.hash_key = key
+      local node = pick.pickNode(whole, record, 1000, function() end)
+      return whole.pool.ids[node + 1]
+    end
+    local up = hashing("consistent_hash")
+    upstream_module.applySnapshot(up, c:snapshot(), c.now_ms)
+    upstreams.flush(up)
+    local trials = 0
+    for k = 1, 200 do
+      local record = requests.newRequestRecord()
+      record.hash_key = k * 7919 % 65521 * 65536
+      local node = pick.pickNode(up, record, 1000, function() end)
+      local is_trial = up.pool.ids[node + 1] == "a"
+      if is_trial then
+        trials = trials + 1
+        assert.equal("a", owner(record.hash_key))
+      end
+    end
+    assert.equal(1, trials)
+    -- Where none of its keys comes, another one has to do.
+    local foreign
+    for k = 1, 1000 do
+      if owner(k * 65537) ~= "a" then foreign = k * 65537 end
+    end
+    c = half_open()
+    up = hashing("consistent_hash")
+    upstream_module.applySnapshot(up, c:snapshot(), c.now_ms)
+    upstreams.flush(up)
+    trials = 0
+    for _ = 1, 1000 do
+      local record = requests.newRequestRecord()
+      record.hash_key = foreign
+      local node = pick.pickNode(up, record, 1000, function() end)
+      if up.pool.ids[node + 1] == "a" then trials = trials + 1 end
+    end
+    assert.equal(1, trials)
   end)
 
   it("bring the node back when answered, and out for longer when not; the key is gone then", function()

@@ -22,7 +22,7 @@ local function shown(run, id)
 end
 
 describe("the operator's will", function()
-  local states = { drain = "offline", maintenance = "maintenance", force_down = "offline", force_up = "online" }
+  local states = { drain = "draining", maintenance = "maintenance", force_down = "offline", force_up = "online" }
 
   it("decides the state at the next tick, also of an upstream without traffic", function()
     for kind, state in pairs(states) do
@@ -54,6 +54,9 @@ describe("the operator's will", function()
     assert.equal("draining", shown(run, "a").state)
     worker(1)
     assert.equal("draining", shown(run, "a").state)
+    worker(0)
+    assert.equal("draining", shown(run, "a").state)
+    worker(0)
     worker(0)
     assert.equal("offline", shown(run, "a").state)
   end)

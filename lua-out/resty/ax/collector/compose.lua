@@ -132,6 +132,7 @@ function takeState(node)
     detail.ejections = health.ejections
     detail.by = health.by
     detail.forced = health.forced
+    detail.trial_live = health.live
     detail.trial_at_ms = health.trial > 0 and health.trial_at_ms or nil
     detail.error_since_ms = health.error_since_ms
     detail.silent_since_ms = health.silent_since_ms

@@ -130,7 +130,8 @@ function describeForPicks(node, upstream, means, now_ms)
     detail.state = health.state
     detail.weight = round(node.config.weight * detail.score * ramp, 10000)
     detail.static_weight = round(node.config.weight * ramp, 10000)
-    detail.trial = health.state == "probing" and seen.probe == nil and health.trial or nil
+    local may_try = health.state == "probing" and (health.live == true or seen.probe == nil)
+    detail.trial = may_try and health.trial or nil
     local limits = health.state == "ramping" and upstream.usual_in_flight > 0
     local factor = limits and rampFactor(health, upstream.config, now_ms) or 1
     detail.ramp_limit = limits and rampLimit(factor, upstream.usual_in_flight) or nil

@@ -1,5 +1,5 @@
 local ____exports = {}
-local countNode, silenceLimit, look, moveState, changed, startAnew, releaseOne, isOut, watchHosts, watchPanic, SILENCE_FROM_MS, SILENCE_RATIO
+local countNode, silenceLimit, look, moveState, changed, startAnew, releaseOne, isOut, watchHosts, watchPanic, SILENCE_FROM_MS, SILENCE_RATIO, SLOW_FLOOR_MS, SLOW_SAMPLES
 local ____machine = require("resty.ax.core.health.machine")
 local transition = ____machine.transition
 local ____pool_rules = require("resty.ax.core.health.pool_rules")
@@ -13,8 +13,6 @@ local ____record = require("resty.ax.core.health.record")
 local forgetSeen = ____record.forgetSeen
 local ____states = require("resty.ax.core.health.states")
 local isUsable = ____states.isUsable
-local ____evidence = require("resty.ax.core.evidence")
-local LATENCY_FLOOR_MS = ____evidence.LATENCY_FLOOR_MS
 local ____windows = require("resty.ax.core.windows")
 local clearNode = ____windows.clearNode
 local judged = ____windows.judged
@@ -64,33 +62,28 @@ function look(collector, upstream, node, limit_ms, now_ms)
     seen.oldest_ms = node.oldest_start_ms > 0 and math.max(0, now_ms - node.oldest_start_ms) or 0
     seen.silence_limit_ms = limit_ms
     seen.busy_share = short.busy > 0 and short.busy / (short.busy + seen.judged) or 0
-    local typical_ms = math.max(upstream.typical_p99_ms, LATENCY_FLOOR_MS)
-    local ____temp_3 = upstream.typical_p99_ms > 0
-    if ____temp_3 then
-        local ____opt_1 = node.evidence
-        ____temp_3 = (____opt_1 and ____opt_1.p99_confidence or 0) >= 1
-    end
-    local knows = ____temp_3
-    local ____seen_7 = seen
-    local ____knows_6
+    local typical_ms = math.max(upstream.typical_p99_ms, SLOW_FLOOR_MS)
+    local knows = upstream.typical_p99_ms > 0 and windows.long.total.ok >= SLOW_SAMPLES
+    local ____seen_4 = seen
+    local ____knows_3
     if knows then
-        local ____opt_4 = node.evidence
-        ____knows_6 = (____opt_4 and ____opt_4.p99_ms or 0) / typical_ms
+        local ____opt_1 = node.evidence
+        ____knows_3 = (____opt_1 and ____opt_1.p99_ms or 0) / typical_ms
     else
-        ____knows_6 = 0
+        ____knows_3 = 0
     end
-    ____seen_7.p99_ratio = ____knows_6
-    local ____seen_10 = seen
-    local ____opt_8 = collector.deps.probes
-    ____seen_10.probe = ____opt_8 and ____opt_8.view(upstream.config.name, node.config.id)
-    local ____seen_12 = seen
-    local ____temp_11
+    ____seen_4.p99_ratio = ____knows_3
+    local ____seen_7 = seen
+    local ____opt_5 = collector.deps.probes
+    ____seen_7.probe = ____opt_5 and ____opt_5.view(upstream.config.name, node.config.id)
+    local ____seen_9 = seen
+    local ____temp_8
     if upstream.wills.count > 0 then
-        ____temp_11 = willOf(upstream.wills, node.config.id, now_ms)
+        ____temp_8 = willOf(upstream.wills, node.config.id, now_ms)
     else
-        ____temp_11 = nil
+        ____temp_8 = nil
     end
-    ____seen_12.will = ____temp_11
+    ____seen_9.will = ____temp_8
 end
 function moveState(collector, upstream, node, counts, limit_ms, now_ms)
     look(
@@ -100,9 +93,9 @@ function moveState(collector, upstream, node, counts, limit_ms, now_ms)
         limit_ms,
         now_ms
     )
-    local ____node_13 = node
-    local seen = ____node_13.seen
-    local health = ____node_13.health
+    local ____node_10 = node
+    local seen = ____node_10.seen
+    local health = ____node_10.health
     seen.may_eject = mayEject(counts, upstream.config.max_ejected_share, node.config.backup)
     local next = transition(
         health,
@@ -133,9 +126,11 @@ function moveState(collector, upstream, node, counts, limit_ms, now_ms)
     end
     if next.state == "probing" and next.trial ~= health.trial then
         forgetSeen(seen)
-        local ____opt_14 = collector.deps.probes
-        if ____opt_14 ~= nil then
-            ____opt_14.askTrial(upstream.config.name, node.config.id)
+        if next.live ~= true then
+            local ____opt_11 = collector.deps.probes
+            if ____opt_11 ~= nil then
+                ____opt_11.askTrial(upstream.config.name, node.config.id)
+            end
         end
     end
 end
@@ -190,9 +185,9 @@ function releaseOne(collector, upstream, counts, now_ms)
     )
 end
 function isOut(node)
-    local ____node_health_16 = node.health
-    local state = ____node_health_16.state
-    local by = ____node_health_16.by
+    local ____node_health_13 = node.health
+    local state = ____node_health_13.state
+    local by = ____node_health_13.by
     return (state == "ejected" or state == "probing") and by ~= "host"
 end
 function watchHosts(collector, upstream, now_ms)
@@ -200,8 +195,8 @@ function watchHosts(collector, upstream, now_ms)
     do
         local i = 0
         while i < #upstream.nodes do
-            local ____upstream_nodes_index_17 = upstream.nodes[i + 1]
-            local host = ____upstream_nodes_index_17.host
+            local ____upstream_nodes_index_14 = upstream.nodes[i + 1]
+            local host = ____upstream_nodes_index_14.host
             if host ~= "" and isOut(upstream.nodes[i + 1]) then
                 out[host] = (out[host] or 0) + 1
             end
@@ -265,6 +260,8 @@ function watchPanic(collector, upstream, counts, now_ms)
 end
 SILENCE_FROM_MS = 2000
 SILENCE_RATIO = 10
+SLOW_FLOOR_MS = 10
+SLOW_SAMPLES = 100
 --- One look at every node of the upstream, and at the pool as a whole.
 function ____exports.moveStates(collector, upstream, now_ms)
     local nodes = upstream.nodes

@@ -117,6 +117,13 @@ function takeHealth(node, upstream, old, now_ms)
         ____temp_10 = nil
     end
     health.forced = ____temp_10
+    local ____temp_11
+    if old.trial_live == true then
+        ____temp_11 = true
+    else
+        ____temp_11 = nil
+    end
+    health.live = ____temp_11
     health.trial = asCount(old.trial)
     health.trial_at_ms = math.min(
         now_ms,
@@ -135,15 +142,15 @@ function takeHealth(node, upstream, old, now_ms)
     health.until_ms = until_ms ~= nil and bounded and math.min(until_ms, now_ms + longest_ms) or nil
 end
 function longestRampMs(flat_until_ms, upstream)
-    local ____upstream_config_11 = upstream.config
-    local ramp_s = ____upstream_config_11.ramp_s
-    local slow_start_s = ____upstream_config_11.slow_start_s
+    local ____upstream_config_12 = upstream.config
+    local ramp_s = ____upstream_config_12.ramp_s
+    local slow_start_s = ____upstream_config_12.slow_start_s
     return (flat_until_ms == nil and ramp_s or ramp_s + slow_start_s) * 1000
 end
 function longestCoolDownMs(node, upstream)
-    local ____upstream_config_12 = upstream.config
-    local cool_down_s = ____upstream_config_12.cool_down_s
-    local cool_down_max_s = ____upstream_config_12.cool_down_max_s
+    local ____upstream_config_13 = upstream.config
+    local cool_down_s = ____upstream_config_13.cool_down_s
+    local cool_down_max_s = ____upstream_config_13.cool_down_max_s
     local base_s = math.max(cool_down_s, node.config.fail_timeout_s)
     return coolDownMs(base_s, MANY_EJECTIONS, cool_down_max_s, node.config.id)
 end

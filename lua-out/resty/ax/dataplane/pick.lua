@@ -24,6 +24,7 @@ local isClosed = ____slots.isClosed
 local reopenAll = ____slots.reopenAll
 local takeSlot = ____slots.takeSlot
 local ____trials = require("resty.ax.dataplane.trials")
+local returnTrial = ____trials.returnTrial
 local takeTrial = ____trials.takeTrial
 local ____upstream = require("resty.ax.dataplane.upstream")
 local isTaken = ____upstream.isTaken
@@ -279,7 +280,7 @@ local function pickOnce(upstream, record, report)
     local pool = upstream.pool
     local is_first = upstream.request.tries == 0
     if is_first and upstream.trials_open > 0 then
-        local node = takeTrial(upstream, record)
+        local node = takeTrial(upstream, record, report)
         if node >= 0 then
             return node
         end
@@ -311,6 +312,7 @@ local function pickWithRoom(upstream, slots, record, report)
                 if takeSlot(slots, node, now_ms) then
                     return node
                 end
+                returnTrial(upstream, node)
             elseif slots.allow == 1 then
                 return ____exports.ALL_FULL
             else
@@ -329,8 +331,13 @@ local function pickSlot(upstream, slots, record, report)
     if not takeSlot(slots, slots.n, now_ms) then
         return ____exports.ALL_FULL
     end
+    upstream.trial_taken = -1
     local node = slots.closed_count == 0 and pickOnce(upstream, record, report) or -1
-    if node < 0 or not takeSlot(slots, node, now_ms) then
+    if node >= 0 and not takeSlot(slots, node, now_ms) then
+        returnTrial(upstream, node)
+        node = -1
+    end
+    if node < 0 then
         node = pickWithRoom(upstream, slots, record, report)
     end
     if node < 0 then

@@ -1,40 +1,103 @@
 local ____exports = {}
+local claim
 local ____wire = require("resty.ax.core.wire")
 local trialKey = ____wire.trialKey
---- Picks that may pass a trial on because their request must not be sent twice; then any takes it.
+local ____ask = require("resty.ax.dataplane.ask")
+local ask = ____ask.ask
+local ____slots = require("resty.ax.dataplane.slots")
+local isClosed = ____slots.isClosed
+function claim(upstream, store, node)
+    upstream.trial_open[node + 1] = false
+    upstream.trials_open = upstream.trials_open - 1
+    upstream.trials_passed = 0
+    if not store.add(
+        trialKey(upstream.pool.name, upstream.pool.ids[node + 1], upstream.trial[node + 1]),
+        1
+    ) then
+        return false
+    end
+    upstream.trial_taken = node
+    return true
+end
+--- Picks that may pass a trial on because their request must not be sent twice, or its key belongs to another node; then
+-- any takes it. Of keys a half-open node has `ramp_from` of its part: a fifth of 1 in n.
 local PATIENCE = 100
+local PATIENCE_PER_NODE = 20
 --- A request that waited is picked for while another one runs: its method cannot be read, so it counts as not repeatable.
 local function mayRepeat(upstream, record)
     return upstream.mayRepeat == nil or record.waiter == nil and upstream.mayRepeat()
 end
+--- This worker has just been refused a slot for it.
+local function isFull(upstream, node)
+    return upstream.slots ~= nil and isClosed(upstream.slots, node, upstream.request.now_ms)
+end
+--- The pick that took a trial got no slot at the node: another request may have it, here or in another worker.
+function ____exports.returnTrial(upstream, node)
+    if upstream.trial_taken ~= node or upstream.store == nil then
+        return
+    end
+    upstream.trial_taken = -1
+    upstream.trial_open[node + 1] = true
+    upstream.trials_open = upstream.trials_open + 1
+    upstream.store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node + 1], upstream.trial[node + 1]))
+end
+--- Whether the request would come to the node if it were back: others would miss its cache, or lose their session.
+local function ownsKey(upstream, node, report)
+    local ____upstream_0 = upstream
+    local pool = ____upstream_0.pool
+    local scratch = ____upstream_0.scratch
+    local count = 0
+    do
+        local k = 0
+        while k < pool.candidate_count do
+            if pool.candidates[k + 1] ~= node then
+                scratch[count + 1] = pool.candidates[k + 1]
+                count = count + 1
+            end
+            k = k + 1
+        end
+    end
+    scratch[count + 1] = node
+    return ask(
+        upstream,
+        pool,
+        upstream.strategy_state,
+        scratch,
+        count + 1,
+        report
+    ) == node
+end
 ---
 -- @returns the half-open node that this request is to try; -1 = none. Asks for each trial once. Access and balancer
 -- phases; for a request that waited, any phase of another one.
-function ____exports.takeTrial(upstream, record)
+function ____exports.takeTrial(upstream, record, report)
     local store = upstream.store
     if store == nil then
         return -1
     end
-    if not mayRepeat(upstream, record) and upstream.trials_passed < PATIENCE then
+    local by_key = upstream.strategy.uses_key == true
+    local patience = by_key and PATIENCE + PATIENCE_PER_NODE * upstream.pool.n or PATIENCE
+    local is_patient = upstream.trials_passed < patience
+    if is_patient and not mayRepeat(upstream, record) then
         upstream.trials_passed = upstream.trials_passed + 1
         return -1
     end
+    local passed = false
     do
         local node = 0
         while node < upstream.pool.n do
-            if upstream.trial_open[node + 1] then
-                upstream.trial_open[node + 1] = false
-                upstream.trials_open = upstream.trials_open - 1
-                upstream.trials_passed = 0
-                if store.add(
-                    trialKey(upstream.pool.name, upstream.pool.ids[node + 1], upstream.trial[node + 1]),
-                    1
-                ) then
+            if upstream.trial_open[node + 1] and not isFull(upstream, node) then
+                if by_key and is_patient and not ownsKey(upstream, node, report) then
+                    passed = true
+                elseif claim(upstream, store, node) then
                     return node
                 end
             end
             node = node + 1
         end
+    end
+    if passed then
+        upstream.trials_passed = upstream.trials_passed + 1
     end
     return -1
 end

@@ -137,6 +137,7 @@ function takeState(node: NodeRecord): void {
   detail.ejections = health.ejections;
   detail.by = health.by;
   detail.forced = health.forced;
+  detail.trial_live = health.live;
   detail.trial_at_ms = health.trial > 0 ? health.trial_at_ms : undefined;
   detail.error_since_ms = health.error_since_ms;
   detail.silent_since_ms = health.silent_since_ms;

@@ -3,7 +3,6 @@ import { count, HOST_SUSPECT_FROM, isPanic, mayEject, type PoolCounts } from "..
 import { startRamp } from "../core/health/ramp";
 import { forgetSeen } from "../core/health/record";
 import { isUsable } from "../core/health/states";
-import { LATENCY_FLOOR_MS } from "../core/evidence";
 import { clearNode, judged } from "../core/windows";
 import { trialKey } from "../core/wire";
 import { emit, emitTransition } from "./events";
@@ -17,6 +16,12 @@ const SILENCE_FROM_MS = 2000;
 
 /** So many times the usual P99 without an answer is no slow request any more. */
 const SILENCE_RATIO = 10;
+
+/** Below it, P99s differ by scheduling and pauses: nobody is called slow for less than 3 × this. As for probes. */
+const SLOW_FLOOR_MS = 10;
+
+/** A P99 of fewer answers is just the slowest of them, which may be an accident. */
+const SLOW_SAMPLES = 100;
 
 /** One look at every node of the upstream, and at the pool as a whole. */
 export function moveStates(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
@@ -65,8 +70,8 @@ function look(
   seen.oldest_ms = node.oldest_start_ms > 0 ? Math.max(0, now_ms - node.oldest_start_ms) : 0;
   seen.silence_limit_ms = limit_ms;
   seen.busy_share = short.busy > 0 ? short.busy / (short.busy + seen.judged) : 0;
-  const typical_ms = Math.max(upstream.typical_p99_ms, LATENCY_FLOOR_MS);
-  const knows = upstream.typical_p99_ms > 0 && (node.evidence?.p99_confidence ?? 0) >= 1;
+  const typical_ms = Math.max(upstream.typical_p99_ms, SLOW_FLOOR_MS);
+  const knows = upstream.typical_p99_ms > 0 && windows.long.total.ok >= SLOW_SAMPLES;
   seen.p99_ratio = knows ? (node.evidence?.p99_ms ?? 0) / typical_ms : 0;
   seen.probe = collector.deps.probes?.view(upstream.config.name, node.config.id);
   seen.will = upstream.wills.count > 0 ? willOf(upstream.wills, node.config.id, now_ms) : undefined;
@@ -96,7 +101,7 @@ function moveState(
   }
   if (next.state === "probing" && next.trial !== health.trial) {
     forgetSeen(seen);
-    collector.deps.probes?.askTrial(upstream.config.name, node.config.id);
+    if (next.live !== true) collector.deps.probes?.askTrial(upstream.config.name, node.config.id);
   }
 }
 

@@ -88,6 +88,7 @@ function takeHealth(node: NodeRecord, upstream: UpstreamRecord, old: Record<stri
   health.flat_until_ms = asNumber(old.flat_until_ms);
   health.by = by;
   health.forced = old.forced === true ? true : undefined;
+  health.live = old.trial_live === true ? true : undefined;
   health.trial = asCount(old.trial);
   health.trial_at_ms = Math.min(now_ms, asNumber(old.trial_at_ms) ?? now_ms);
   node.health = health;

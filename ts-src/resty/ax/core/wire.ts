@@ -177,6 +177,8 @@ export interface DetailNode extends SnapshotNode {
   by?: string;
   forced?: boolean;
   trial_at_ms?: number;
+  /** The trial is a live request. */
+  trial_live?: boolean;
   silent_since_ms?: number;
   /** Asked for less load until then, monotonic ms. */
   busy_until_ms?: number;

@@ -14,7 +14,7 @@ import type { Placement } from "./placement";
 import { requestHash } from "./request_key";
 import { type RequestRecord, wasTried } from "./requests";
 import { Allow, freeSlot, isClosed, reopenAll, type Slots, takeSlot } from "./slots";
-import { takeTrial } from "./trials";
+import { returnTrial, takeTrial } from "./trials";
 import { isTaken, isUsable, type Upstream } from "./upstream";
 
 export type { FaultReporter } from "./ask";
@@ -196,7 +196,7 @@ function pickOnce(upstream: Upstream, record: RequestRecord, report: FaultReport
   const pool = upstream.pool;
   const is_first = upstream.request.tries === 0;
   if (is_first && upstream.trials_open > 0) {
-    const node = takeTrial(upstream, record);
+    const node = takeTrial(upstream, record, report);
     if (node >= 0) return node;
   }
   if (upstream.placement !== undefined) return pickPlaced(upstream, upstream.placement, record, report);
@@ -212,6 +212,7 @@ function pickWithRoom(upstream: Upstream, slots: Slots, record: RequestRecord, r
     const node = pickOnce(upstream, record, report);
     if (node >= 0) {
       if (takeSlot(slots, node, now_ms)) return node;
+      returnTrial(upstream, node);
     } else if (slots.allow === Allow.Overflow) {
       return ALL_FULL;
     } else {
@@ -227,8 +228,13 @@ function pickSlot(upstream: Upstream, slots: Slots, record: RequestRecord, repor
   slots.off = upstream.logs_missed > 0;
   slots.allow = Allow.Limit;
   if (!takeSlot(slots, slots.n, now_ms)) return ALL_FULL;
+  upstream.trial_taken = -1;
   let node = slots.closed_count === 0 ? pickOnce(upstream, record, report) : -1;
-  if (node < 0 || !takeSlot(slots, node, now_ms)) node = pickWithRoom(upstream, slots, record, report);
+  if (node >= 0 && !takeSlot(slots, node, now_ms)) {
+    returnTrial(upstream, node);
+    node = -1;
+  }
+  if (node < 0) node = pickWithRoom(upstream, slots, record, report);
   if (node < 0) {
     freeSlot(slots, slots.n);
     return node;

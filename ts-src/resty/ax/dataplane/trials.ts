@@ -3,36 +3,88 @@
  * a trial by its number in the snapshot; whoever adds the trial's key to the shared store takes it, and shared memory
  * lets one succeed. The collector sees the outcome like any other, and grants the next one when a trial comes to no end.
  */
+import type { Store } from "../core/store";
 import { trialKey } from "../core/wire";
+import { ask, type FaultReporter } from "./ask";
 import type { RequestRecord } from "./requests";
+import { isClosed } from "./slots";
 import type { Upstream } from "./upstream";
 
-/** Picks that may pass a trial on because their request must not be sent twice; then any takes it. */
+/**
+ * Picks that may pass a trial on because their request must not be sent twice, or its key belongs to another node; then
+ * any takes it. Of keys a half-open node has `ramp_from` of its part: a fifth of 1 in n.
+ */
 const PATIENCE = 100;
+const PATIENCE_PER_NODE = 20;
 
 /** A request that waited is picked for while another one runs: its method cannot be read, so it counts as not repeatable. */
 function mayRepeat(upstream: Upstream, record: RequestRecord): boolean {
   return upstream.mayRepeat === undefined || (record.waiter === undefined && upstream.mayRepeat());
 }
 
+/** This worker has just been refused a slot for it. */
+function isFull(upstream: Upstream, node: number): boolean {
+  return upstream.slots !== undefined && isClosed(upstream.slots, node, upstream.request.now_ms);
+}
+
+/** The pick that took a trial got no slot at the node: another request may have it, here or in another worker. */
+export function returnTrial(upstream: Upstream, node: number): void {
+  if (upstream.trial_taken !== node || upstream.store === undefined) return;
+  upstream.trial_taken = -1;
+  upstream.trial_open[node] = true;
+  upstream.trials_open++;
+  upstream.store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node], upstream.trial[node]));
+}
+
+/** Whether the request would come to the node if it were back: others would miss its cache, or lose their session. */
+function ownsKey(upstream: Upstream, node: number, report: FaultReporter): boolean {
+  const { pool, scratch } = upstream;
+  let count = 0;
+  for (let k = 0; k < pool.candidate_count; k++) {
+    // In panic it is one of them.
+    if (pool.candidates[k] !== node) {
+      scratch[count] = pool.candidates[k];
+      count++;
+    }
+  }
+  scratch[count] = node;
+  return ask(upstream, pool, upstream.strategy_state, scratch, count + 1, report) === node;
+}
+
 /**
  * @returns the half-open node that this request is to try; -1 = none. Asks for each trial once. Access and balancer
  *   phases; for a request that waited, any phase of another one.
  */
-export function takeTrial(upstream: Upstream, record: RequestRecord): number {
+export function takeTrial(upstream: Upstream, record: RequestRecord, report: FaultReporter): number {
   const store = upstream.store;
   if (store === undefined) return -1;
-  if (!mayRepeat(upstream, record) && upstream.trials_passed < PATIENCE) {
+  const by_key = upstream.strategy.uses_key === true;
+  const patience = by_key ? PATIENCE + PATIENCE_PER_NODE * upstream.pool.n : PATIENCE;
+  const is_patient = upstream.trials_passed < patience;
+  if (is_patient && !mayRepeat(upstream, record)) {
     upstream.trials_passed++;
     return -1;
   }
+  let passed = false;
   for (let node = 0; node < upstream.pool.n; node++) {
-    if (upstream.trial_open[node]) {
-      upstream.trial_open[node] = false;
-      upstream.trials_open--;
-      upstream.trials_passed = 0;
-      if (store.add(trialKey(upstream.pool.name, upstream.pool.ids[node], upstream.trial[node]), 1)) return node;
+    if (upstream.trial_open[node] && !isFull(upstream, node)) {
+      if (by_key && is_patient && !ownsKey(upstream, node, report)) {
+        passed = true;
+      } else if (claim(upstream, store, node)) {
+        return node;
+      }
     }
   }
+  if (passed) upstream.trials_passed++;
   return -1;
+}
+
+/** Asks for a trial, once. @returns whether it is this pick's: shared memory lets one succeed */
+function claim(upstream: Upstream, store: Store, node: number): boolean {
+  upstream.trial_open[node] = false;
+  upstream.trials_open--;
+  upstream.trials_passed = 0;
+  if (!store.add(trialKey(upstream.pool.name, upstream.pool.ids[node], upstream.trial[node]), 1)) return false;
+  upstream.trial_taken = node;
+  return true;
 }

@@ -72,6 +72,8 @@ export interface Upstream {
   trial: number[];
   trial_open: boolean[];
   trials_open: number;
+  /** The node whose trial the pick under way has taken; -1 = none. */
+  trial_taken: number;
   /** Requests that left an open trial alone because they must not be sent twice. */
   trials_passed: number;
   /** Most requests in flight at a ramping node, over all workers; 0 = no limit. */
@@ -137,6 +139,7 @@ export function newUpstream(
     trial: [],
     trial_open: [],
     trials_open: 0,
+    trial_taken: -1,
     trials_passed: 0,
     ramp_limit: [],
     ramps_limited: false,

@@ -1,5 +1,5 @@
 local ____exports = {}
-local backText, clear, obey, take, admit, coolDown, grantTrial, tryOut, tryByProbe, eject, judge, soften, keepVerdict, settle
+local backText, clear, obey, isDrained, take, admit, coolDown, grantTrial, tryOut, tryLive, tryByProbe, eject, judge, soften, keepVerdict, settle, DRAIN_LEAST_MS
 local ____operator = require("resty.ax.core.operator")
 local willText = ____operator.willText
 local ____reasons = require("resty.ax.core.reasons")
@@ -65,22 +65,31 @@ function obey(health, seen, will, now_ms)
             now_ms
         )
     end
-    if seen.in_flight > 0 and health.state ~= "offline" then
-        return take(
-            health,
-            "draining",
-            cause,
-            will,
-            now_ms
-        )
-    end
-    return take(
+    return isDrained(health, seen, now_ms) and take(
         health,
         "offline",
         cause .. "; nothing in flight any more",
         will,
         now_ms
+    ) or take(
+        health,
+        "draining",
+        cause,
+        will,
+        now_ms
     )
+end
+function isDrained(health, seen, now_ms)
+    if health.state == "offline" then
+        return true
+    end
+    if seen.in_flight > 0 then
+        return false
+    end
+    if health.state == "draining" then
+        return now_ms - health.since_ms >= DRAIN_LEAST_MS
+    end
+    return health.state == "maintenance"
 end
 function take(health, state, cause, will, now_ms)
     if health.state ~= state then
@@ -133,28 +142,52 @@ function coolDown(health, seen, upstream, now_ms)
     if not upstream.return_trial then
         return startRamp(health, ("back after " .. out) .. " s out", upstream, now_ms)
     end
-    return grantTrial(
-        enter(health, "probing", ("back after " .. out) .. " s out, on trial", now_ms),
-        now_ms
-    )
+    local probing = enter(health, "probing", ("back after " .. out) .. " s out, on trial", now_ms)
+    return grantTrial(probing, seen.probe == nil, now_ms)
 end
-function grantTrial(health, now_ms)
+function grantTrial(health, live, now_ms)
     local next = copy(health)
+    local ____live_2
+    if live then
+        ____live_2 = true
+    else
+        ____live_2 = nil
+    end
+    next.live = ____live_2
     next.trial = health.trial + 1
     next.trial_at_ms = now_ms
     return next
 end
 function tryOut(health, seen, node, upstream, now_ms)
-    if seen.probe ~= nil then
+    local probe = seen.probe
+    if probe ~= nil and health.live ~= true then
         return tryByProbe(
             health,
-            seen,
-            seen.probe.trial,
+            probe,
             node,
             upstream,
             now_ms
         )
     end
+    if (probe and probe.verdict) == "fail" then
+        local text = (tostring(probe.failed_in_row) .. " failed probes in a row during its trial: ") .. probe.why
+        return eject(
+            health,
+            {by = "trial", text = text},
+            node,
+            upstream,
+            now_ms
+        )
+    end
+    return tryLive(
+        health,
+        seen,
+        node,
+        upstream,
+        now_ms
+    )
+end
+function tryLive(health, seen, node, upstream, now_ms)
     local failed = math.min(seen.failed_since_return, seen.picks_since_return)
     if seen.ok_since_return > 0 and seen.picks_since_return > 0 then
         return startRamp(health, health.cause .. ": its request was answered", upstream, now_ms)
@@ -172,7 +205,7 @@ function tryOut(health, seen, node, upstream, now_ms)
         return health
     end
     if seen.picks_since_return <= 0 or seen.in_flight == 0 then
-        return grantTrial(health, now_ms)
+        return grantTrial(health, true, now_ms)
     end
     if seen.silence_limit_ms < ____exports.TRIAL_TIMEOUT_MS then
         local text = ("no answer to its trial request for " .. secondsText(now_ms - health.trial_at_ms)) .. " s"
@@ -186,22 +219,20 @@ function tryOut(health, seen, node, upstream, now_ms)
     end
     return startRamp(health, health.cause .. ": its request is under way, like those of other nodes", upstream, now_ms)
 end
-function tryByProbe(health, seen, trial, node, upstream, now_ms)
-    if trial == "pass" then
-        return startRamp(health, health.cause .. ": its probe passed", upstream, now_ms)
+function tryByProbe(health, probe, node, upstream, now_ms)
+    if probe.trial == "pass" and probe.verdict ~= "fail" then
+        return grantTrial(health, true, now_ms)
     end
-    if trial == "fail" then
-        local ____opt_2 = seen.probe
-        local text = "its trial probe failed: " .. (____opt_2 and ____opt_2.why or "")
+    if probe.trial == "fail" then
         return eject(
             health,
-            {by = "trial", text = text},
+            {by = "trial", text = "its trial probe failed: " .. probe.why},
             node,
             upstream,
             now_ms
         )
     end
-    return now_ms - health.trial_at_ms < ____exports.TRIAL_TIMEOUT_MS and health or grantTrial(health, now_ms)
+    return now_ms - health.trial_at_ms < ____exports.TRIAL_TIMEOUT_MS and health or grantTrial(health, false, now_ms)
 end
 function eject(health, verdict, node, upstream, now_ms)
     local is_breaker = verdict.by == "connections" or verdict.by == "trial" and health.by == "connections"
@@ -262,12 +293,12 @@ function soften(health, seen, upstream, now_ms)
     end
     local degraded = degradedCause(health, seen, now_ms)
     if degraded ~= nil then
-        local ____temp_10 = now_ms < seen.busy_until_ms
-        if ____temp_10 then
-            local ____opt_8 = seen.probe
-            ____temp_10 = (____opt_8 and ____opt_8.slow) ~= true
+        local ____temp_11 = now_ms < seen.busy_until_ms
+        if ____temp_11 then
+            local ____opt_9 = seen.probe
+            ____temp_11 = (____opt_9 and ____opt_9.slow) ~= true
         end
-        local until_ms = ____temp_10 and seen.busy_until_ms or nil
+        local until_ms = ____temp_11 and seen.busy_until_ms or nil
         if health.state == "degraded" and (health.cause == degraded or until_ms == health.until_ms) then
             return health
         end
@@ -309,6 +340,7 @@ end
 ____exports.PENDING_MAX_S = 60
 --- A trial without an outcome for so long is given up: another one is granted, or the node goes out again.
 ____exports.TRIAL_TIMEOUT_MS = 10000
+DRAIN_LEAST_MS = 2000
 --- The state after one look at the node. Pure; returns the same record when nothing changed.
 -- 
 -- @param seen evidence since the last look

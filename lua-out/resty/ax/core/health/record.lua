@@ -73,6 +73,7 @@ function ____exports.copy(health)
     )
     next.flat_until_ms = health.flat_until_ms
     next.kept = health.kept
+    next.live = health.live
     next.forced = health.forced
     return next
 end

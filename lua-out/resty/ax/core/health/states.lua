@@ -5,7 +5,7 @@ ____exports.STATES = {
     degraded = {usable = true, by_operator = false, what = "Answers, but slowly, or asks for less load (429, 503 with Retry-After): in rotation at a lower weight.", ends = "its answers are as usual again; the time it asked for is over"},
     suspect = {usable = true, by_operator = false, what = "Fails, or does not answer what it has: in rotation at a low weight while it is being judged.", ends = "a short window without failures; or ejection"},
     ejected = {usable = false, by_operator = false, what = "Out of rotation, cooling down.", ends = "the cool-down is over (thrown out by probes: they pass again)"},
-    probing = {usable = false, by_operator = false, what = "Half-open: one trial at a time, a probe where there are probes, else one live request over all workers.", ends = "the trial passes or fails"},
+    probing = {usable = false, by_operator = false, what = "Half-open: one trial at a time: a probe where there are probes; when it passes, one live request over all workers.", ends = "the trial passes or fails"},
     ramping = {usable = true, by_operator = false, what = "Coming (back): a growing share of its weight, and few requests in flight.", ends = "the ramp is over, or trouble"},
     draining = {usable = false, by_operator = true, what = "Drained by the operator: no new requests, those in flight finish.", ends = "nothing is in flight any more; or the operator"},
     offline = {usable = false, by_operator = true, what = "Taken out: `down` in the configuration, drained, or forced down.", ends = "the configuration, or the operator"},

@@ -1,5 +1,6 @@
 import type { NodeConfig, UpstreamConfig } from "../model";
 import { type OperatorWill, willText } from "../operator";
+import type { ProbeView } from "../probe/view";
 import { secondsText } from "../reasons";
 import { coolDownMs } from "./cool_down";
 import { copy, enter, type Health, IN_ROTATION, type Seen } from "./record";
@@ -20,6 +21,9 @@ export const PENDING_MAX_S = 60;
 
 /** A trial without an outcome for so long is given up: another one is granted, or the node goes out again. */
 export const TRIAL_TIMEOUT_MS = 10000;
+
+/** A drain takes at least so long: by then every worker has heard of it, and said what it had in flight after that. */
+const DRAIN_LEAST_MS = 2000;
 
 /**
  * The state after one look at the node. Pure; returns the same record when nothing changed.
@@ -75,8 +79,17 @@ function obey(health: Health, seen: Seen, will: OperatorWill, now_ms: number): H
   }
   if (will.kind === "maintenance") return take(health, "maintenance", cause, will, now_ms);
   if (will.kind === "force_down") return take(health, "offline", cause, will, now_ms);
-  if (seen.in_flight > 0 && health.state !== "offline") return take(health, "draining", cause, will, now_ms);
-  return take(health, "offline", `${cause}; nothing in flight any more`, will, now_ms);
+  return isDrained(health, seen, now_ms)
+    ? take(health, "offline", `${cause}; nothing in flight any more`, will, now_ms)
+    : take(health, "draining", cause, will, now_ms);
+}
+
+/** What is in flight is known of the last flush, and a worker that has not heard of the drain yet sends more. */
+function isDrained(health: Health, seen: Seen, now_ms: number): boolean {
+  if (health.state === "offline") return true;
+  if (seen.in_flight > 0) return false;
+  if (health.state === "draining") return now_ms - health.since_ms >= DRAIN_LEAST_MS;
+  return health.state === "maintenance";
 }
 
 function take(
@@ -108,19 +121,33 @@ function coolDown(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: 
   }
   if (health.until_ms !== undefined && now_ms < health.until_ms) return health;
   if (!upstream.return_trial) return startRamp(health, `back after ${out} s out`, upstream, now_ms);
-  return grantTrial(enter(health, "probing", `back after ${out} s out, on trial`, now_ms), now_ms);
+  const probing = enter(health, "probing", `back after ${out} s out, on trial`, now_ms);
+  return grantTrial(probing, seen.probe === undefined, now_ms);
 }
 
-/** @returns the record with one more trial granted: only one request at a time may take it */
-function grantTrial(health: Health, now_ms: number): Health {
+/**
+ * @param live by a user's request; else by a probe
+ * @returns the record with one more trial granted: only one request at a time may take it
+ */
+function grantTrial(health: Health, live: boolean, now_ms: number): Health {
   const next = copy(health);
+  next.live = live ? true : undefined;
   next.trial = health.trial + 1;
   next.trial_at_ms = now_ms;
   return next;
 }
 
 function tryOut(health: Health, seen: Seen, node: NodeConfig, upstream: UpstreamConfig, now_ms: number): Health {
-  if (seen.probe !== undefined) return tryByProbe(health, seen, seen.probe.trial, node, upstream, now_ms);
+  const probe = seen.probe;
+  if (probe !== undefined && health.live !== true) return tryByProbe(health, probe, node, upstream, now_ms);
+  if (probe?.verdict === "fail") {
+    const text = `${probe.failed_in_row} failed probes in a row during its trial: ${probe.why}`;
+    return eject(health, { by: "trial", text }, node, upstream, now_ms);
+  }
+  return tryLive(health, seen, node, upstream, now_ms);
+}
+
+function tryLive(health: Health, seen: Seen, node: NodeConfig, upstream: UpstreamConfig, now_ms: number): Health {
   // Requests of before the ejection may still end: no more count than it was picked since.
   const failed = Math.min(seen.failed_since_return, seen.picks_since_return);
   if (seen.ok_since_return > 0 && seen.picks_since_return > 0) {
@@ -128,7 +155,7 @@ function tryOut(health: Health, seen: Seen, node: NodeConfig, upstream: Upstream
   }
   if (failed > 0) return eject(health, { by: "trial", text: "its trial request failed" }, node, upstream, now_ms);
   if (now_ms - health.trial_at_ms < TRIAL_TIMEOUT_MS) return health;
-  if (seen.picks_since_return <= 0 || seen.in_flight === 0) return grantTrial(health, now_ms);
+  if (seen.picks_since_return <= 0 || seen.in_flight === 0) return grantTrial(health, true, now_ms);
   if (seen.silence_limit_ms < TRIAL_TIMEOUT_MS) {
     const text = `no answer to its trial request for ${secondsText(now_ms - health.trial_at_ms)} s`;
     return eject(health, { by: "trial", text }, node, upstream, now_ms);
@@ -137,20 +164,22 @@ function tryOut(health: Health, seen: Seen, node: NodeConfig, upstream: Upstream
   return startRamp(health, `${health.cause}: its request is under way, like those of other nodes`, upstream, now_ms);
 }
 
+/**
+ * Users' requests threw it out, so one of them has the last word: the probes' path may work while the other one is stuck.
+ * But it is not sent as long as probes fail: those cost nobody anything.
+ */
 function tryByProbe(
   health: Health,
-  seen: Seen,
-  trial: string,
+  probe: ProbeView,
   node: NodeConfig,
   upstream: UpstreamConfig,
   now_ms: number,
 ): Health {
-  if (trial === "pass") return startRamp(health, `${health.cause}: its probe passed`, upstream, now_ms);
-  if (trial === "fail") {
-    const text = `its trial probe failed: ${seen.probe?.why ?? ""}`;
-    return eject(health, { by: "trial", text }, node, upstream, now_ms);
+  if (probe.trial === "pass" && probe.verdict !== "fail") return grantTrial(health, true, now_ms);
+  if (probe.trial === "fail") {
+    return eject(health, { by: "trial", text: `its trial probe failed: ${probe.why}` }, node, upstream, now_ms);
   }
-  return now_ms - health.trial_at_ms < TRIAL_TIMEOUT_MS ? health : grantTrial(health, now_ms);
+  return now_ms - health.trial_at_ms < TRIAL_TIMEOUT_MS ? health : grantTrial(health, false, now_ms);
 }
 
 function eject(health: Health, verdict: Verdict, node: NodeConfig, upstream: UpstreamConfig, now_ms: number): Health {

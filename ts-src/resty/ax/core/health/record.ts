@@ -33,6 +33,8 @@ export interface Health {
   /** Probing: number of the trial that is granted now, and when it was. */
   trial: number;
   trial_at_ms: number;
+  /** Probing: the trial is a live request. With probes it is one only after a probe has passed. */
+  live?: boolean;
   /** Online because the operator said so. */
   forced?: boolean;
 }
@@ -146,6 +148,7 @@ export function copy(health: Health): Health {
   const next = enter(health, health.state, health.cause, health.since_ms, health.until_ms);
   next.flat_until_ms = health.flat_until_ms;
   next.kept = health.kept;
+  next.live = health.live;
   next.forced = health.forced;
   return next;
 }

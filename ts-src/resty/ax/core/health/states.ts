@@ -62,7 +62,7 @@ export const STATES: Record<NodeState, StateFacts> = {
   probing: {
     usable: false,
     by_operator: false,
-    what: "Half-open: one trial at a time, a probe where there are probes, else one live request over all workers.",
+    what: "Half-open: one trial at a time: a probe where there are probes; when it passes, one live request over all workers.",
     ends: "the trial passes or fails",
   },
   ramping: {

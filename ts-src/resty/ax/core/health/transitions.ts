@@ -22,8 +22,8 @@ const ANY: readonly NodeState[] = Object.keys(STATES) as NodeState[];
 export const TRANSITIONS: readonly Transition[] = [
   { from: ANY, when: "`down` in the configuration, or forced down", to: "offline", lasts: "" },
   { from: ANY, when: "maintenance", to: "maintenance", lasts: "" },
-  { from: ANY, when: "drain, with requests in flight", to: "draining", lasts: "" },
-  { from: ANY, when: "drain, with nothing in flight", to: "offline", lasts: "" },
+  { from: ANY, when: "drain", to: "draining", lasts: "at least 2 s: until every worker has heard of it" },
+  { from: ["draining", "maintenance"], when: "drain, with nothing in flight any more", to: "offline", lasts: "" },
   { from: ANY, when: "forced up", to: "online", lasts: "as the operator said; nothing throws it out" },
   { from: TAKEN, when: "given back", to: "ramping", lasts: "`ramp_s`" },
   { from: TAKEN, when: "given back, and `ramp_s` is 0", to: "online", lasts: "" },

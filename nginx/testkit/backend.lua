@@ -99,6 +99,8 @@ local function take_time()
 end
 
 local function send_slowly(total_bytes)
+  -- As it was when the request came: settings that change meanwhile are for those that follow.
+  local interval_ms = settings.body_interval_ms
   local chunk = ("."):rep(math.max(1, floor(total_bytes / settings.body_chunks)))
   local left = total_bytes
   while left > 0 do
@@ -107,7 +109,7 @@ local function send_slowly(total_bytes)
     ngx.flush(true)
     left = left - #part
     if left > 0 then
-      sleep_ms(settings.body_interval_ms)
+      sleep_ms(interval_ms)
     end
   end
 end

@@ -24,7 +24,7 @@ describe("adopted server lines", () => {
       const nodes = (await waitForOutcomes(gateway, 40)).upstreams[0].nodes;
       expect(nodes.map((node) => node.totals.picks)).toEqual([30, 10, 0, 0]);
       expect(nodes[0]).toMatchObject({ base_weight: 3, max_fails: 7, fail_timeout_s: 90, backup: false });
-      expect(nodes[1]).toMatchObject({ base_weight: 1, max_fails: 3, fail_timeout_s: 10, max_conns: 40 });
+      expect(nodes[1]).toMatchObject({ base_weight: 1, max_fails: 10, fail_timeout_s: 30, max_conns: 40 });
       expect(nodes[2]).toMatchObject({ backup: true, state: "online" });
       expect(nodes[3]).toMatchObject({ state: "offline" });
 

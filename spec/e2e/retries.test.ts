@@ -1,7 +1,16 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { http, runWrk, waitFor, withKit } from "../../ts-src/node/testkit";
-import { failures, nodesOf, startLoad, statusOf, waitForIdle, waitForOutcomes, waitForStatus } from "./support";
+import {
+  failures,
+  nodesOf,
+  type NodeStatus,
+  startLoad,
+  statusOf,
+  waitForIdle,
+  waitForOutcomes,
+  waitForStatus,
+} from "./support";
 
 // What is looked at here is where retries go; spec/e2e/limits.test.ts looks at how many there may be.
 const NO_BUDGET = { retry_ratio: 100 };
@@ -221,7 +230,8 @@ describe("outcomes", () => {
       await streaming.set({ body_bytes: 0, body_interval_ms: 0 });
       await streaming.resetCounters();
       const load = startLoad(gateway, 12, { connections: 4 });
-      await waitForStatus(gateway, "its share", (nodes) => (nodes[0].share ?? 0) > 0.2, 20_000);
+      const has_share = (nodes: NodeStatus[]): boolean => nodes[1].totals.ok > 1000 && (nodes[0].share ?? 0) > 0.2;
+      await waitForStatus(gateway, "its share", has_share, 20_000);
       expect((await streaming.counters()).active).toBeGreaterThan(0);
       for (const socket of open) socket.destroy();
       await load.done;

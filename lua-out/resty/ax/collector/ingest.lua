@@ -1,5 +1,5 @@
 local ____exports = {}
-local takeDelta, cleanDelta, countGoodRun, takeNodeDelta, countStreak, takeWorker, addInFlight
+local takeDelta, cleanDelta, countGoodRun, takeNodeDelta, countStreak, countBusy, takeWorker, addInFlight, addOldest, FAILURES_MEMORY_MS, BUSY_MAX_MS, BUSY_LEAST_MS
 local ____histogram = require("resty.ax.core.histogram")
 local cleanSparse = ____histogram.cleanSparse
 local lowerBoundMs = ____histogram.lowerBoundMs
@@ -47,6 +47,9 @@ function cleanDelta(raw)
     raw.aborted = asCount(raw.aborted)
     raw.sum_ms = asCount(raw.sum_ms)
     raw.streak = asCount(raw.streak)
+    raw.failures = asCount(raw.failures)
+    raw.busy = asCount(raw.busy)
+    raw.retry_after_ms = asCount(raw.retry_after_ms)
     raw.hist = cleanSparse(raw.hist)
     return raw
 end
@@ -65,27 +68,42 @@ function takeNodeDelta(node, delta, now_ms)
         noteDelta(node.adaptive, delta)
     end
     countStreak(node, delta, now_ms)
+    countBusy(node, delta, now_ms)
     countGoodRun(node, delta)
     local ____node_seen_4, ____picks_since_return_5 = node.seen, "picks_since_return"
     ____node_seen_4[____picks_since_return_5] = ____node_seen_4[____picks_since_return_5] + delta.picks
     if delta.ok + delta.err > 0 then
         node.seen.answered_since_return = true
     end
+    local ____node_seen_6, ____ok_since_return_7 = node.seen, "ok_since_return"
+    ____node_seen_6[____ok_since_return_7] = ____node_seen_6[____ok_since_return_7] + delta.ok
+    local ____node_seen_8, ____failed_since_return_9 = node.seen, "failed_since_return"
+    ____node_seen_8[____failed_since_return_9] = ____node_seen_8[____failed_since_return_9] + (delta.err + delta.fail)
     local detail = node.detail
     detail.picks_total = detail.picks_total + delta.picks
     detail.ok_total = detail.ok_total + delta.ok
     detail.err_total = detail.err_total + delta.err
     detail.fail_total = detail.fail_total + delta.fail
     detail.aborted_total = detail.aborted_total + delta.aborted
+    detail.busy_total = detail.busy_total + delta.busy
 end
 function countStreak(node, delta, now_ms)
     local seen = node.seen
     local memory_ms = math.max(1, node.config.fail_timeout_s) * 1000
+    local failed = delta.err + delta.fail
     if now_ms - node.failed_at_ms > memory_ms then
         seen.streak = 0
     end
-    if delta.fail > 0 then
+    if now_ms - node.failed_at_ms > math.max(memory_ms, FAILURES_MEMORY_MS) then
+        seen.failures = 0
+    end
+    if failed > 0 then
         node.failed_at_ms = now_ms
+    end
+    if delta.ok > 0 then
+        seen.failures = math.min(delta.failures, failed)
+    else
+        seen.failures = seen.failures + failed
     end
     if delta.ok + delta.err > 0 then
         seen.streak = math.min(delta.streak, delta.fail)
@@ -93,12 +111,22 @@ function countStreak(node, delta, now_ms)
         seen.streak = seen.streak + delta.fail
     end
 end
+function countBusy(node, delta, now_ms)
+    if delta.busy <= 0 then
+        return
+    end
+    local for_ms = math.min(
+        BUSY_MAX_MS,
+        math.max(BUSY_LEAST_MS, delta.retry_after_ms)
+    )
+    node.seen.busy_until_ms = math.max(node.seen.busy_until_ms, now_ms + for_ms)
+end
 function takeWorker(collector, key, now_ms)
-    local ____collector_deps_6 = collector.deps
-    local store = ____collector_deps_6.store
-    local decode = ____collector_deps_6.decode
-    local onWarning = ____collector_deps_6.onWarning
-    local processAlive = ____collector_deps_6.processAlive
+    local ____collector_deps_10 = collector.deps
+    local store = ____collector_deps_10.store
+    local decode = ____collector_deps_10.decode
+    local onWarning = ____collector_deps_10.onWarning
+    local processAlive = ____collector_deps_10.processAlive
     local text = store.get(key)
     if text == nil then
         return
@@ -116,12 +144,18 @@ function takeWorker(collector, key, now_ms)
         store.remove(key)
         return
     end
-    if not old or record.exiting == true then
-        addInFlight(
-            collector,
-            asRecord(record.in_flight)
-        )
+    if old and record.exiting ~= true then
+        return
     end
+    addInFlight(
+        collector,
+        asRecord(record.in_flight)
+    )
+    addOldest(
+        collector,
+        asRecord(record.oldest_ms),
+        now_ms
+    )
 end
 function addInFlight(collector, upstreams)
     if upstreams == nil then
@@ -134,9 +168,28 @@ function addInFlight(collector, upstreams)
             for id in pairs(nodes) do
                 local node = upstream.by_id[id]
                 if node ~= nil then
-                    local ____node_detail_11, ____in_flight_12 = node.detail, "in_flight"
-                    ____node_detail_11[____in_flight_12] = ____node_detail_11[____in_flight_12] + asCount(nodes[id])
+                    local ____node_detail_15, ____in_flight_16 = node.detail, "in_flight"
+                    ____node_detail_15[____in_flight_16] = ____node_detail_15[____in_flight_16] + asCount(nodes[id])
                     upstream.active = true
+                end
+            end
+        end
+    end
+end
+function addOldest(collector, upstreams, now_ms)
+    if upstreams == nil then
+        return
+    end
+    for name in pairs(upstreams) do
+        local upstream = collector.by_name[name]
+        local nodes = asRecord(upstreams[name])
+        if upstream ~= nil and nodes ~= nil then
+            for id in pairs(nodes) do
+                local node = upstream.by_id[id]
+                local start_ms = asCount(nodes[id])
+                local is_older = node ~= nil and (node.oldest_start_ms == 0 or start_ms < node.oldest_start_ms)
+                if is_older and start_ms > 0 and start_ms <= now_ms then
+                    node.oldest_start_ms = start_ms
                 end
             end
         end
@@ -170,6 +223,10 @@ function ____exports.takeDeltas(collector, now_ms)
         end
     end
 end
+--- What makes a node suspect is remembered for a minute: adaptive picks leave a failing node a request now and then.
+FAILURES_MEMORY_MS = 60000
+BUSY_MAX_MS = 30000
+BUSY_LEAST_MS = 2000
 --- Adds up the requests in flight of all workers that live. A worker's record is dead when it is old;
 -- one that is shutting down has no timers and is judged by its process. Records of ended processes
 -- are removed: nobody else would.
@@ -182,6 +239,7 @@ function ____exports.sumInFlight(collector, now_ms)
                 local j = 0
                 while j < #nodes do
                     nodes[j + 1].detail.in_flight = 0
+                    nodes[j + 1].oldest_start_ms = 0
                     j = j + 1
                 end
             end

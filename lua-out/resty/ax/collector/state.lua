@@ -12,26 +12,18 @@ local function __TS__ArraySort(self, compareFn)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local newSeen, newDetail
-local ____ejection = require("resty.ax.core.ejection")
-local newHealth = ____ejection.newHealth
+local newDetail
+local ____record = require("resty.ax.core.health.record")
+local newHealth = ____record.newHealth
+local newSeen = ____record.newSeen
 local ____adaptive_limit = require("resty.ax.collector.adaptive_limit")
 local newAdaptiveLimit = ____adaptive_limit.newAdaptiveLimit
 local ____windows = require("resty.ax.core.windows")
 local newNodeWindows = ____windows.newNodeWindows
+local ____events = require("resty.ax.collector.events")
+local newEventRecord = ____events.newEventRecord
 local ____wills = require("resty.ax.collector.wills")
 local newWills = ____wills.newWills
-function newSeen()
-    return {
-        streak = 0,
-        picks_since_return = math.huge,
-        answered_since_return = true,
-        judged = 0,
-        failed = 0,
-        young = true,
-        others_in_rotation = 0
-    }
-end
 function newDetail(base_weight, now_ms)
     return {
         state = "online",
@@ -39,6 +31,7 @@ function newDetail(base_weight, now_ms)
         static_weight = base_weight,
         success = 1,
         reason = "",
+        cause = "",
         since_ms = now_ms,
         ejections = 0,
         base_weight = base_weight,
@@ -53,7 +46,8 @@ function newDetail(base_weight, now_ms)
         ok_total = 0,
         err_total = 0,
         fail_total = 0,
-        aborted_total = 0
+        aborted_total = 0,
+        busy_total = 0
     }
 end
 --- A node never seen before: in rotation, average score.
@@ -66,6 +60,9 @@ function ____exports.newNodeRecord(config, upstream, key, now_ms)
         windows = newNodeWindows(upstream.window_short_s, upstream.window_long_s, now_ms),
         health = newHealth(now_ms),
         seen = newSeen(),
+        host = "",
+        host_out = false,
+        oldest_start_ms = 0,
         failed_at_ms = 0,
         held_until_ms = 0,
         good_run = 0,
@@ -77,11 +74,33 @@ function ____exports.newNodeRecord(config, upstream, key, now_ms)
         windows_text = ""
     }
 end
---- The evidence so far is spent: the node left the rotation or came back to it.
-function ____exports.forgetSeen(seen)
-    seen.streak = 0
-    seen.picks_since_return = 0
-    seen.answered_since_return = false
+--- The label `host`, else the IP address; nothing where it is the same for all nodes: then it tells nothing.
+local function nameHosts(nodes)
+    local distinct = false
+    do
+        local i = 0
+        while i < #nodes do
+            local ____nodes_index_config_0 = nodes[i + 1].config
+            local labels = ____nodes_index_config_0.labels
+            local host = ____nodes_index_config_0.host
+            local label = labels.host
+            nodes[i + 1].host = label or host
+            if nodes[i + 1].host ~= nodes[1].host then
+                distinct = true
+            end
+            i = i + 1
+        end
+    end
+    if distinct then
+        return
+    end
+    do
+        local i = 0
+        while i < #nodes do
+            nodes[i + 1].host = ""
+            i = i + 1
+        end
+    end
 end
 ---
 -- @returns the upstream with every node fresh
@@ -103,6 +122,7 @@ function ____exports.newUpstreamRecord(config, deps, now_ms)
         nodes,
         function(____, a, b) return a.config.id < b.config.id and -1 or (a.config.id > b.config.id and 1 or 0) end
     )
+    nameHosts(nodes)
     return {
         config = config,
         nodes = nodes,
@@ -113,6 +133,11 @@ function ____exports.newUpstreamRecord(config, deps, now_ms)
         snapshot_body = "",
         detail_body = "",
         picks = 0,
+        typical_p99_ms = 0,
+        usual_in_flight = 0,
+        events = newEventRecord(),
+        hosts_out = 0,
+        panics_total = 0,
         detail_cursor = 0,
         detail_due = true,
         windows_part = 0

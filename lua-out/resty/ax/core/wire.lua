@@ -5,6 +5,13 @@ ____exports.DELTAS_MAX = 2048
 ____exports.SLOTS_MAX = 1024
 --- A worker whose record is older than this is dead: its in-flight counts no longer count.
 ____exports.WORKER_DEAD_MS = 1500
+--- Only a request that has waited for so long is published as the oldest: most records then have none.
+____exports.OLDEST_FROM_MS = 1000
+---
+-- @returns the key that whoever takes a trial adds: shared memory lets one succeed
+function ____exports.trialKey(upstream, node, trial)
+    return (((("trial:" .. upstream) .. "\n") .. node) .. "\n") .. tostring(trial)
+end
 ---
 -- @returns the key of a JSON object: node identity → NodeLimit
 function ____exports.limitsKey(upstream)

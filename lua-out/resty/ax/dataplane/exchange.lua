@@ -7,6 +7,7 @@ local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
 local DELTAS_MAX = ____wire.DELTAS_MAX
+local OLDEST_FROM_MS = ____wire.OLDEST_FROM_MS
 local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 local ____counters = require("resty.ax.dataplane.counters")
@@ -118,6 +119,32 @@ local function countsOf(upstreams, count)
     end
     return all
 end
+--- Requests that have waited for long, for the collector to see a node that hangs before anything times out.
+local function oldestOf(upstreams, now_ms)
+    local all
+    for ____, upstream in ipairs(upstreams) do
+        local pool = upstream.pool
+        local starts
+        do
+            local node = 0
+            while node < pool.n do
+                local start_ms = pool.oldest_start_ms[node + 1]
+                if start_ms > 0 and now_ms - start_ms >= OLDEST_FROM_MS then
+                    if starts == nil then
+                        starts = {}
+                        if all == nil then
+                            all = {}
+                        end
+                        all[pool.name] = starts
+                    end
+                    starts[pool.ids[node + 1]] = start_ms
+                end
+                node = node + 1
+            end
+        end
+    end
+    return all
+end
 --- Tells the others that this worker lives, and what it has in flight.
 local function publishRecord(exchange, upstreams, exiting, now_ms)
     local record = {
@@ -129,6 +156,7 @@ local function publishRecord(exchange, upstreams, exiting, now_ms)
     if exiting then
         record.exiting = true
     end
+    record.oldest_ms = oldestOf(upstreams, now_ms)
     local text = exchange.encode(record)
     if text == nil then
         return
@@ -271,7 +299,9 @@ local function snapshotNode(value)
         success = success,
         latency_ms = asNumber(given and given.latency_ms),
         samples = asNumber(given and given.samples),
-        judged_p99_ms = asNumber(given and given.judged_p99_ms)
+        judged_p99_ms = asNumber(given and given.judged_p99_ms),
+        trial = asNumber(given and given.trial),
+        ramp_limit = asNumber(given and given.ramp_limit)
     }
 end
 --- Nodes that are unreadable are left out: they keep what is known of them.
@@ -286,6 +316,9 @@ local function readSnapshot(value)
         at_ms = asCount(given.at_ms),
         nodes = {}
     }
+    if given.panic == true then
+        snapshot.panic = true
+    end
     for id, node in pairs(nodes) do
         local read = snapshotNode(node)
         if read ~= nil then
@@ -302,6 +335,7 @@ function ____exports.readSnapshots(exchange, upstreams, now_ms)
     end
     exchange.generation = generation
     for ____, upstream in ipairs(upstreams) do
+        upstream.store = exchange.store
         local text = exchange.store.get("snapshot:" .. upstream.pool.name)
         if type(text) == "string" and text ~= upstream.snapshot_text then
             upstream.snapshot_text = text

@@ -12,7 +12,7 @@ local function __TS__ArraySort(self, compareFn)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local startStrategy, newListHead, collectAny, collect, markCandidates
+local setUp, startStrategy, setUpNode, newListHead, collectAny, collect, markCandidates
 local ____classes = require("resty.ax.core.classes")
 local measureLoads = ____classes.measureLoads
 local ____random = require("resty.ax.core.random")
@@ -41,6 +41,17 @@ local ____requests = require("resty.ax.dataplane.requests")
 local newRequestRecord = ____requests.newRequestRecord
 local ____tallies = require("resty.ax.core.tallies")
 local newTallies = ____tallies.newTallies
+function setUp(upstream, seed)
+    do
+        local node = 0
+        while node < upstream.pool.n do
+            setUpNode(upstream, node)
+            node = node + 1
+        end
+    end
+    ____exports.rebuildCandidates(upstream)
+    startStrategy(upstream, seed)
+end
 function startStrategy(upstream, seed)
     local ____upstream_8 = upstream
     local config = ____upstream_8.config
@@ -59,6 +70,18 @@ function startStrategy(upstream, seed)
         )
     end
     prepareWhole(upstream, 0)
+end
+function setUpNode(upstream, node)
+    local given = upstream.config.nodes[node + 1]
+    upstream.flights[node + 1] = newListHead()
+    upstream.state[node + 1] = given.down and "offline" or "online"
+    upstream.held_until_ms[node + 1] = 0
+    upstream.trial[node + 1] = 0
+    upstream.trial_open[node + 1] = false
+    upstream.ramp_limit[node + 1] = 0
+    if not given.down then
+        upstream.usable = upstream.usable + 1
+    end
 end
 function newListHead()
     local head = newRequestRecord()
@@ -115,12 +138,13 @@ function collect(upstream, backup, any_state)
     end
     return count
 end
---- Decides the tier in use: usable primaries, else usable backups, else (panic) every node that the
--- operator did not take down, since a try at a bad node beats an error.
+--- Decides the tier in use: usable primaries, else usable backups, else every node that the operator did not take out,
+-- since a try at a bad node beats an error. The latter also in panic, when the collector finds too few nodes good.
 function ____exports.rebuildCandidates(upstream)
     local pool = upstream.pool
-    local count = collect(upstream, false, false)
-    if count == 0 then
+    local spreads = upstream.ruled_panic and upstream.config.panic ~= "fail"
+    local count = spreads and 0 or collect(upstream, false, false)
+    if count == 0 and not spreads then
         count = collect(upstream, true, false)
     end
     upstream.panic = count == 0
@@ -183,21 +207,6 @@ end
 local HOLD_MS = 1600
 --- Own samples older than this yield to the snapshot's: the other workers know better by then.
 local OWN_SAMPLE_FRESH_MS = 3000
-local function setUpNodes(upstream)
-    do
-        local node = 0
-        while node < upstream.pool.n do
-            local given = upstream.config.nodes[node + 1]
-            upstream.flights[node + 1] = newListHead()
-            upstream.state[node + 1] = given.down and "offline" or "online"
-            upstream.held_until_ms[node + 1] = 0
-            if not given.down then
-                upstream.usable = upstream.usable + 1
-            end
-            node = node + 1
-        end
-    end
-end
 ---
 -- @param strategy built-in, or the user's module
 -- @param seed differs between workers
@@ -241,6 +250,15 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         limits_text = nil,
         retry_budget = newRetryBudget(config.retry_ratio, config.retry_min_per_s),
         tallies = newTallies(),
+        ruled_panic = false,
+        trial = {},
+        trial_open = {},
+        trials_open = 0,
+        trial_taken = -1,
+        trials_passed = 0,
+        ramp_limit = {},
+        ramps_limited = false,
+        store = nil,
         scratch = {},
         panic = false,
         snapshot_text = nil,
@@ -249,9 +267,7 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         picks_total = 0,
         turn = math.floor(math.abs(seed))
     }
-    setUpNodes(upstream)
-    ____exports.rebuildCandidates(upstream)
-    startStrategy(upstream, seed)
+    setUp(upstream, seed)
     return upstream
 end
 --- Keeps a node out of this worker's picks for a while, ahead of the collector's ruling.
@@ -299,6 +315,25 @@ function ____exports.releaseHolds(upstream, now_ms)
         ____exports.rebuildCandidates(upstream)
     end
 end
+--- Whether requests are to be refused: too few nodes are good, and the configuration says so. Access phase.
+function ____exports.failsClosed(upstream)
+    return upstream.ruled_panic and upstream.config.panic == "fail"
+end
+--- What a snapshot says of trials and of the limits of ramps.
+local function takeLimits(upstream, node, given)
+    local trial = given.trial or 0
+    if trial ~= upstream.trial[node + 1] then
+        upstream.trial[node + 1] = trial
+        upstream.trial_open[node + 1] = trial > 0
+    end
+    if upstream.trial_open[node + 1] then
+        upstream.trials_open = upstream.trials_open + 1
+    end
+    upstream.ramp_limit[node + 1] = given.ramp_limit or 0
+    if upstream.ramp_limit[node + 1] > 0 then
+        upstream.ramps_limited = true
+    end
+end
 local function medianLatency(snapshot)
     local known = {}
     for ____, node in pairs(snapshot.nodes) do
@@ -319,12 +354,17 @@ end
 function ____exports.applySnapshot(upstream, snapshot, now_ms)
     local pool = upstream.pool
     local median_ms = medianLatency(snapshot)
+    upstream.ruled_panic = snapshot.panic == true
+    upstream.trials_open = 0
+    upstream.ramps_limited = false
     do
         local node = 0
         while node < pool.n do
             local given = snapshot.nodes[pool.ids[node + 1]]
             if given ~= nil then
-                local is_back = upstream.state[node + 1] ~= given.state and (given.state == "ramping" or isUsableState(given.state) and not isUsableState(upstream.state[node + 1]))
+                local was_out = not isUsableState(upstream.state[node + 1]) and isUsableState(given.state)
+                local is_back = was_out or upstream.state[node + 1] ~= given.state and given.state == "ramping"
+                takeLimits(upstream, node, given)
                 if is_back then
                     upstream.counters.streak[node + 1] = 0
                 end

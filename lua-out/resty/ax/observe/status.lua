@@ -54,7 +54,8 @@ local function withoutData(given)
             ok = 0,
             err = 0,
             fail = 0,
-            aborted = 0
+            aborted = 0,
+            busy = 0
         }
     }
 end
@@ -96,12 +97,15 @@ local function withData(given, node, now_ms)
     if node.probe ~= nil then
         status.probe = probeStatus(node.probe, now_ms)
     end
+    status.trial = node.trial
+    status.ramp_limit = node.ramp_limit
     status.totals = {
         picks = node.picks_total,
         ok = node.ok_total,
         err = node.err_total,
         fail = node.fail_total,
-        aborted = node.aborted_total
+        aborted = node.aborted_total,
+        busy = node.busy_total
     }
     return status
 end
@@ -115,7 +119,7 @@ local function hasPicksOnly(nodes)
         local totals = ____value.totals
         local waiting = ____value.in_flight
         picks = picks + totals.picks
-        outcomes = outcomes + (totals.ok + totals.err + totals.fail + totals.aborted)
+        outcomes = outcomes + (totals.ok + totals.err + totals.fail + totals.aborted + totals.busy)
         in_flight = in_flight + (waiting or 0)
     end
     return outcomes == 0 and picks - in_flight >= PICKS_WITHOUT_OUTCOME
@@ -169,6 +173,9 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         generation = detail and detail.generation or 0,
         admission = admissionStatus(deps, config, now_ms),
         limits = limitStatus(deps.store, config),
+        panic = (detail and detail.panic_since_ms) ~= nil,
+        panics_total = detail and detail.panics_total or 0,
+        state_changes_per_min = detail and detail.state_changes_per_min or 0,
         warnings = {},
         nodes = {}
     }
@@ -178,8 +185,8 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         status.keyless_picks = type(keyless) == "number" and keyless or 0
     end
     if detail == nil then
-        local ____status_warnings_5 = status.warnings
-        ____status_warnings_5[#____status_warnings_5 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"
+        local ____status_warnings_11 = status.warnings
+        ____status_warnings_11[#____status_warnings_11 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"
     else
         status.data_age_ms = now_ms - detail.at_ms
         status.collector_pid = detail.collector_pid
@@ -187,9 +194,14 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         status.p50_ms = detail.p50_ms
         status.p99_ms = detail.p99_ms
         status.probes = detail.probes
+        if detail.panic_since_ms ~= nil then
+            status.panic_s = seconds(detail.panic_since_ms, now_ms)
+            local ____status_warnings_12 = status.warnings
+            ____status_warnings_12[#____status_warnings_12 + 1] = "panic: too few nodes are good; all that the operator did not take out are used"
+        end
         if status.data_age_ms > STALE_MS then
-            local ____status_warnings_6 = status.warnings
-            ____status_warnings_6[#____status_warnings_6 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"
+            local ____status_warnings_13 = status.warnings
+            ____status_warnings_13[#____status_warnings_13 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"
         end
     end
     local adaptive = readAdaptive(deps.store, deps.decode, config)
@@ -200,12 +212,12 @@ function ____exports.upstreamStatus(deps, config, now_ms)
             showWill(deps, config.name, shown, now_ms)
         end
         showLimit(shown, config, given, adaptive)
-        local ____status_nodes_7 = status.nodes
-        ____status_nodes_7[#____status_nodes_7 + 1] = shown
+        local ____status_nodes_14 = status.nodes
+        ____status_nodes_14[#____status_nodes_14 + 1] = shown
     end
     if hasPicksOnly(status.nodes) then
-        local ____status_warnings_8 = status.warnings
-        ____status_warnings_8[#____status_warnings_8 + 1] = "no request has been accounted: log() does not run where this upstream is used (log_missing)"
+        local ____status_warnings_15 = status.warnings
+        ____status_warnings_15[#____status_warnings_15 + 1] = "no request has been accounted: log() does not run where this upstream is used (log_missing)"
     end
     status.warnings = jsonList(status.warnings)
     return status
@@ -232,13 +244,13 @@ function ____exports.workerStatus(deps, now_ms)
             )
             if record ~= nil and asNumber(record.pid) ~= nil and asNumber(record.at_ms) ~= nil then
                 local exiting = record.exiting == true
-                local ____exiting_9
+                local ____exiting_16
                 if exiting then
-                    ____exiting_9 = deps.processAlive(record.pid)
+                    ____exiting_16 = deps.processAlive(record.pid)
                 else
-                    ____exiting_9 = math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
+                    ____exiting_16 = math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
                 end
-                local alive = ____exiting_9
+                local alive = ____exiting_16
                 if alive then
                     workers[#workers + 1] = {
                         pid = record.pid,

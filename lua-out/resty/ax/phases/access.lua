@@ -20,6 +20,8 @@ local beginVisit = ____requests.beginVisit
 local openRequest = ____requests.openRequest
 local ____sweep = require("resty.ax.dataplane.sweep")
 local discard = ____sweep.discard
+local ____upstream = require("resty.ax.dataplane.upstream")
+local failsClosed = ____upstream.failsClosed
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
 local ____admission = require("resty.ax.nginx.admission")
@@ -97,6 +99,10 @@ end
 local function decide(record)
     local worker = process.worker
     local upstream = record.upstream
+    if failsClosed(upstream) then
+        noteRefused(upstream.door, "panic")
+        return "panic"
+    end
     local now_ms = nowMs()
     if record.tries == 0 and not allowRequest(worker, now_ms) then
         noteRefused(upstream.door, "qps")

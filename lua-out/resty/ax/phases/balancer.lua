@@ -9,6 +9,7 @@ local ____line = require("resty.ax.dataplane.line")
 local abandon = ____line.abandon
 local ____outcome = require("resty.ax.dataplane.outcome")
 local accountTry = ____outcome.accountTry
+local learnBusy = ____outcome.learnBusy
 local learnFailure = ____outcome.learnFailure
 local ____pick = require("resty.ax.dataplane.pick")
 local ALL_FULL = ____pick.ALL_FULL
@@ -49,6 +50,7 @@ local report = ____faults.report
 local unknownUpstream = ____faults.unknownUpstream
 local ____visit = require("resty.ax.phases.visit")
 local lastAnswered = ____visit.lastAnswered
+local TOO_MANY_REQUESTS = 429
 --- The request was here before: a retry, or an internal redirect.
 local function resume(record, now_ms)
     local last = record.tries - 1
@@ -64,7 +66,11 @@ local function resume(record, now_ms)
         return
     end
     if why == "failed" and node >= 0 and upstream ~= nil and last >= 0 then
-        learnFailure(upstream, node, status ~= 502 and status ~= 504, now_ms)
+        if status == TOO_MANY_REQUESTS then
+            learnBusy(upstream, node, now_ms)
+        else
+            learnFailure(upstream, node, status ~= 502 and status ~= 504, now_ms)
+        end
         record.try_learnt[last + 1] = true
     end
 end

@@ -61,8 +61,11 @@ local refreshPlacement = ____upstream.refreshPlacement
 local releaseHolds = ____upstream.releaseHolds
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
+local ____events = require("resty.ax.core.health.events")
+local eventText = ____events.eventText
 local ____clock = require("resty.ax.nginx.clock")
 local nowMs = ____clock.nowMs
+local wallS = ____clock.wallS
 local ____key_reader = require("resty.ax.nginx.key_reader")
 local newKeyReader = ____key_reader.newKeyReader
 local ____json = require("resty.ax.nginx.json")
@@ -70,12 +73,15 @@ local decode = ____json.decode
 local encode = ____json.encode
 local ____log = require("resty.ax.nginx.log")
 local logError = ____log.logError
+local logNotice = ____log.logNotice
 local ____process = require("resty.ax.nginx.process")
 local isRunning = ____process.isRunning
 local processAlive = ____process.processAlive
 local processIdentity = ____process.processIdentity
 local workerCount = ____process.workerCount
 local workerPid = ____process.workerPid
+local ____request = require("resty.ax.nginx.request")
+local isIdempotent = ____request.isIdempotent
 local ____timer = require("resty.ax.nginx.timer")
 local every = ____timer.every
 local pause = ____timer.pause
@@ -118,6 +124,10 @@ function newOffice(worker, now_ms)
             processAlive = ____processAlive_9,
             pause = ____pause_10,
             probes = ____opt_3 and ____opt_3.source,
+            wallS = wallS,
+            onEvent = function(upstream, event)
+                logNotice((("upstream \"" .. upstream) .. "\"") .. eventText(event))
+            end,
             onWarning = function(kind, message)
                 fault(
                     kind,
@@ -232,6 +242,7 @@ local function newWorker(prepared, faults)
     for name, upstream in pairs(config.upstreams) do
         local made = newWorkerUpstream(upstream, prepared, pid * 7919 + #worker.upstreams)
         setUpDoor(worker.hall, made)
+        made.mayRepeat = isIdempotent
         made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms
         attachSlots(made, worker.store, worker.holder)
         local ____made_retry_budget_0, ____reserve_1 = made.retry_budget, "reserve"

@@ -55,18 +55,14 @@ local function readLimit(value)
     if value == nil then
         return EVENTS_MAX
     end
-    local digits = unpack(
-        type(value) == "string" and ({string.match(value, "^%d+$")}) or ({nil}),
-        1,
-        1
-    )
-    local ____temp_0
-    if digits == nil then
-        ____temp_0 = nil
+    local is_number = type(value) == "string" and (string.find(value, "^%d+$")) ~= nil
+    local ____is_number_0
+    if is_number then
+        ____is_number_0 = tonumber(value)
     else
-        ____temp_0 = tonumber(digits)
+        ____is_number_0 = nil
     end
-    local limit = ____temp_0
+    local limit = ____is_number_0
     return limit ~= nil and limit >= 1 and limit <= EVENTS_MAX and limit or nil
 end
 ---

@@ -279,7 +279,7 @@ end
 local function pickOnce(upstream, record, report)
     local pool = upstream.pool
     local is_first = upstream.request.tries == 0
-    if is_first and upstream.trials_open > 0 then
+    if is_first and upstream.trials.open_count > 0 then
         local node = takeTrial(upstream, record, report)
         if node >= 0 then
             return node
@@ -331,7 +331,7 @@ local function pickSlot(upstream, slots, record, report)
     if not takeSlot(slots, slots.n, now_ms) then
         return ____exports.ALL_FULL
     end
-    upstream.trial_taken = -1
+    upstream.trials.taken = -1
     local node = slots.closed_count == 0 and pickOnce(upstream, record, report) or -1
     if node >= 0 and not takeSlot(slots, node, now_ms) then
         returnTrial(upstream, node)

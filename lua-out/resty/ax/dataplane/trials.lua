@@ -7,16 +7,17 @@ local ask = ____ask.ask
 local ____slots = require("resty.ax.dataplane.slots")
 local isClosed = ____slots.isClosed
 function claim(upstream, store, node)
-    upstream.trial_open[node + 1] = false
-    upstream.trials_open = upstream.trials_open - 1
-    upstream.trials_passed = 0
+    upstream.trials.open[node + 1] = false
+    local ____upstream_trials_7, ____open_count_8 = upstream.trials, "open_count"
+    ____upstream_trials_7[____open_count_8] = ____upstream_trials_7[____open_count_8] - 1
+    upstream.trials.passed = 0
     if not store.add(
-        trialKey(upstream.pool.name, upstream.pool.ids[node + 1], upstream.trial[node + 1]),
+        trialKey(upstream.pool.name, upstream.pool.ids[node + 1], upstream.trials.granted[node + 1]),
         1
     ) then
         return false
     end
-    upstream.trial_taken = node
+    upstream.trials.taken = node
     return true
 end
 --- Picks that may pass a trial on because their request must not be sent twice, or its key belongs to another node; then
@@ -33,19 +34,20 @@ local function isFull(upstream, node)
 end
 --- The pick that took a trial got no slot at the node: another request may have it, here or in another worker.
 function ____exports.returnTrial(upstream, node)
-    if upstream.trial_taken ~= node or upstream.store == nil then
+    if upstream.trials.taken ~= node or upstream.store == nil then
         return
     end
-    upstream.trial_taken = -1
-    upstream.trial_open[node + 1] = true
-    upstream.trials_open = upstream.trials_open + 1
-    upstream.store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node + 1], upstream.trial[node + 1]))
+    upstream.trials.taken = -1
+    upstream.trials.open[node + 1] = true
+    local ____upstream_trials_0, ____open_count_1 = upstream.trials, "open_count"
+    ____upstream_trials_0[____open_count_1] = ____upstream_trials_0[____open_count_1] + 1
+    upstream.store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node + 1], upstream.trials.granted[node + 1]))
 end
 --- Whether the request would come to the node if it were back: others would miss its cache, or lose their session.
 local function ownsKey(upstream, node, report)
-    local ____upstream_0 = upstream
-    local pool = ____upstream_0.pool
-    local scratch = ____upstream_0.scratch
+    local ____upstream_2 = upstream
+    local pool = ____upstream_2.pool
+    local scratch = ____upstream_2.scratch
     local count = 0
     do
         local k = 0
@@ -77,16 +79,17 @@ function ____exports.takeTrial(upstream, record, report)
     end
     local by_key = upstream.strategy.uses_key == true
     local patience = by_key and PATIENCE + PATIENCE_PER_NODE * upstream.pool.n or PATIENCE
-    local is_patient = upstream.trials_passed < patience
+    local is_patient = upstream.trials.passed < patience
     if is_patient and not mayRepeat(upstream, record) then
-        upstream.trials_passed = upstream.trials_passed + 1
+        local ____upstream_trials_3, ____passed_4 = upstream.trials, "passed"
+        ____upstream_trials_3[____passed_4] = ____upstream_trials_3[____passed_4] + 1
         return -1
     end
     local passed = false
     do
         local node = 0
         while node < upstream.pool.n do
-            if upstream.trial_open[node + 1] and not isFull(upstream, node) then
+            if upstream.trials.open[node + 1] and not isFull(upstream, node) then
                 if by_key and is_patient and not ownsKey(upstream, node, report) then
                     passed = true
                 elseif claim(upstream, store, node) then
@@ -97,7 +100,8 @@ function ____exports.takeTrial(upstream, record, report)
         end
     end
     if passed then
-        upstream.trials_passed = upstream.trials_passed + 1
+        local ____upstream_trials_5, ____passed_6 = upstream.trials, "passed"
+        ____upstream_trials_5[____passed_6] = ____upstream_trials_5[____passed_6] + 1
     end
     return -1
 end

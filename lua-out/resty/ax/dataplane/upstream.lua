@@ -76,8 +76,8 @@ function setUpNode(upstream, node)
     upstream.flights[node + 1] = newListHead()
     upstream.state[node + 1] = given.down and "offline" or "online"
     upstream.held_until_ms[node + 1] = 0
-    upstream.trial[node + 1] = 0
-    upstream.trial_open[node + 1] = false
+    upstream.trials.granted[node + 1] = 0
+    upstream.trials.open[node + 1] = false
     upstream.ramp_limit[node + 1] = 0
     if not given.down then
         upstream.usable = upstream.usable + 1
@@ -251,11 +251,13 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         retry_budget = newRetryBudget(config.retry_ratio, config.retry_min_per_s),
         tallies = newTallies(),
         ruled_panic = false,
-        trial = {},
-        trial_open = {},
-        trials_open = 0,
-        trial_taken = -1,
-        trials_passed = 0,
+        trials = {
+            granted = {},
+            open = {},
+            open_count = 0,
+            taken = -1,
+            passed = 0
+        },
         ramp_limit = {},
         ramps_limited = false,
         store = nil,
@@ -322,12 +324,13 @@ end
 --- What a snapshot says of trials and of the limits of ramps.
 local function takeLimits(upstream, node, given)
     local trial = given.trial or 0
-    if trial ~= upstream.trial[node + 1] then
-        upstream.trial[node + 1] = trial
-        upstream.trial_open[node + 1] = trial > 0
+    if trial ~= upstream.trials.granted[node + 1] then
+        upstream.trials.granted[node + 1] = trial
+        upstream.trials.open[node + 1] = trial > 0
     end
-    if upstream.trial_open[node + 1] then
-        upstream.trials_open = upstream.trials_open + 1
+    if upstream.trials.open[node + 1] then
+        local ____upstream_trials_12, ____open_count_13 = upstream.trials, "open_count"
+        ____upstream_trials_12[____open_count_13] = ____upstream_trials_12[____open_count_13] + 1
     end
     upstream.ramp_limit[node + 1] = given.ramp_limit or 0
     if upstream.ramp_limit[node + 1] > 0 then
@@ -355,7 +358,7 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
     local pool = upstream.pool
     local median_ms = medianLatency(snapshot)
     upstream.ruled_panic = snapshot.panic == true
-    upstream.trials_open = 0
+    upstream.trials.open_count = 0
     upstream.ramps_limited = false
     do
         local node = 0

@@ -163,6 +163,25 @@ function ____exports.nodeStatus(deps, config, given, now_ms)
     )
     return shown
 end
+--- What the collector says of the upstream as a whole.
+local function showPool(status, detail, now_ms)
+    local age_ms = now_ms - detail.at_ms
+    status.data_age_ms = age_ms
+    status.collector_pid = detail.collector_pid
+    status.requests_per_s = detail.requests_per_s
+    status.p50_ms = detail.p50_ms
+    status.p99_ms = detail.p99_ms
+    status.probes = detail.probes
+    if detail.panic_since_ms ~= nil then
+        status.panic_s = seconds(detail.panic_since_ms, now_ms)
+        local ____status_warnings_3 = status.warnings
+        ____status_warnings_3[#____status_warnings_3 + 1] = "panic: too few nodes are good; all that the operator did not take out are used"
+    end
+    if age_ms > STALE_MS then
+        local ____status_warnings_4 = status.warnings
+        ____status_warnings_4[#____status_warnings_4 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"
+    end
+end
 --- One upstream, all its configured nodes in the order of the configuration.
 function ____exports.upstreamStatus(deps, config, now_ms)
     local detail = decodeObject(deps, "detail:" .. config.name)
@@ -185,24 +204,10 @@ function ____exports.upstreamStatus(deps, config, now_ms)
         status.keyless_picks = type(keyless) == "number" and keyless or 0
     end
     if detail == nil then
-        local ____status_warnings_11 = status.warnings
-        ____status_warnings_11[#____status_warnings_11 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"
+        local ____status_warnings_13 = status.warnings
+        ____status_warnings_13[#____status_warnings_13 + 1] = "no data yet: no collector has reported (init_worker() missing, or the shared dict is full)"
     else
-        status.data_age_ms = now_ms - detail.at_ms
-        status.collector_pid = detail.collector_pid
-        status.requests_per_s = detail.requests_per_s
-        status.p50_ms = detail.p50_ms
-        status.p99_ms = detail.p99_ms
-        status.probes = detail.probes
-        if detail.panic_since_ms ~= nil then
-            status.panic_s = seconds(detail.panic_since_ms, now_ms)
-            local ____status_warnings_12 = status.warnings
-            ____status_warnings_12[#____status_warnings_12 + 1] = "panic: too few nodes are good; all that the operator did not take out are used"
-        end
-        if status.data_age_ms > STALE_MS then
-            local ____status_warnings_13 = status.warnings
-            ____status_warnings_13[#____status_warnings_13 + 1] = ("data is " .. tostring(seconds(detail.at_ms, now_ms))) .. " s old: the collector does not get through"
-        end
+        showPool(status, detail, now_ms)
     end
     local adaptive = readAdaptive(deps.store, deps.decode, config)
     local has_wills = hasWills(deps.store, config.name)

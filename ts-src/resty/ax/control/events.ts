@@ -34,8 +34,8 @@ function unknownArgument(args: Record<string, unknown>): ApiResponse | undefined
 
 function readLimit(value: unknown): number | undefined {
   if (value === undefined) return EVENTS_MAX;
-  const [digits] = typeof value === "string" ? string.match(value, "^%d+$") : [undefined];
-  const limit = digits === undefined ? undefined : tonumber(digits);
+  const is_number = typeof value === "string" && string.find(value, "^%d+$")[0] !== undefined;
+  const limit = is_number ? tonumber(value) : undefined;
   return limit !== undefined && limit >= 1 && limit <= EVENTS_MAX ? limit : undefined;
 }
 

@@ -195,7 +195,7 @@ function pickBeyond(upstream: Upstream, record: RequestRecord): number {
 function pickOnce(upstream: Upstream, record: RequestRecord, report: FaultReporter): number {
   const pool = upstream.pool;
   const is_first = upstream.request.tries === 0;
-  if (is_first && upstream.trials_open > 0) {
+  if (is_first && upstream.trials.open_count > 0) {
     const node = takeTrial(upstream, record, report);
     if (node >= 0) return node;
   }
@@ -228,7 +228,7 @@ function pickSlot(upstream: Upstream, slots: Slots, record: RequestRecord, repor
   slots.off = upstream.logs_missed > 0;
   slots.allow = Allow.Limit;
   if (!takeSlot(slots, slots.n, now_ms)) return ALL_FULL;
-  upstream.trial_taken = -1;
+  upstream.trials.taken = -1;
   let node = slots.closed_count === 0 ? pickOnce(upstream, record, report) : -1;
   if (node >= 0 && !takeSlot(slots, node, now_ms)) {
     returnTrial(upstream, node);

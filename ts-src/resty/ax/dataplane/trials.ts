@@ -29,11 +29,11 @@ function isFull(upstream: Upstream, node: number): boolean {
 
 /** The pick that took a trial got no slot at the node: another request may have it, here or in another worker. */
 export function returnTrial(upstream: Upstream, node: number): void {
-  if (upstream.trial_taken !== node || upstream.store === undefined) return;
-  upstream.trial_taken = -1;
-  upstream.trial_open[node] = true;
-  upstream.trials_open++;
-  upstream.store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node], upstream.trial[node]));
+  if (upstream.trials.taken !== node || upstream.store === undefined) return;
+  upstream.trials.taken = -1;
+  upstream.trials.open[node] = true;
+  upstream.trials.open_count++;
+  upstream.store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node], upstream.trials.granted[node]));
 }
 
 /** Whether the request would come to the node if it were back: others would miss its cache, or lose their session. */
@@ -60,14 +60,14 @@ export function takeTrial(upstream: Upstream, record: RequestRecord, report: Fau
   if (store === undefined) return -1;
   const by_key = upstream.strategy.uses_key === true;
   const patience = by_key ? PATIENCE + PATIENCE_PER_NODE * upstream.pool.n : PATIENCE;
-  const is_patient = upstream.trials_passed < patience;
+  const is_patient = upstream.trials.passed < patience;
   if (is_patient && !mayRepeat(upstream, record)) {
-    upstream.trials_passed++;
+    upstream.trials.passed++;
     return -1;
   }
   let passed = false;
   for (let node = 0; node < upstream.pool.n; node++) {
-    if (upstream.trial_open[node] && !isFull(upstream, node)) {
+    if (upstream.trials.open[node] && !isFull(upstream, node)) {
       if (by_key && is_patient && !ownsKey(upstream, node, report)) {
         passed = true;
       } else if (claim(upstream, store, node)) {
@@ -75,16 +75,16 @@ export function takeTrial(upstream: Upstream, record: RequestRecord, report: Fau
       }
     }
   }
-  if (passed) upstream.trials_passed++;
+  if (passed) upstream.trials.passed++;
   return -1;
 }
 
 /** Asks for a trial, once. @returns whether it is this pick's: shared memory lets one succeed */
 function claim(upstream: Upstream, store: Store, node: number): boolean {
-  upstream.trial_open[node] = false;
-  upstream.trials_open--;
-  upstream.trials_passed = 0;
-  if (!store.add(trialKey(upstream.pool.name, upstream.pool.ids[node], upstream.trial[node]), 1)) return false;
-  upstream.trial_taken = node;
+  upstream.trials.open[node] = false;
+  upstream.trials.open_count--;
+  upstream.trials.passed = 0;
+  if (!store.add(trialKey(upstream.pool.name, upstream.pool.ids[node], upstream.trials.granted[node]), 1)) return false;
+  upstream.trials.taken = node;
   return true;
 }

@@ -29,6 +29,18 @@ const HOLD_MS = 1600;
 /** Own samples older than this yield to the snapshot's: the other workers know better by then. */
 const OWN_SAMPLE_FRESH_MS = 3000;
 
+/** Trials of half-open nodes, as this worker knows them (trials.ts). Written by flushes and by picks. */
+export interface Trials {
+  /** By node: number of the trial that is granted, 0 = none; and whether this worker may still try to take it. */
+  granted: number[];
+  open: boolean[];
+  open_count: number;
+  /** The node whose trial the pick under way has taken; -1 = none. */
+  taken: number;
+  /** Requests in a row that left an open trial to others. */
+  passed: number;
+}
+
 export interface Upstream {
   config: UpstreamConfig;
   pool: Pool;
@@ -68,14 +80,7 @@ export interface Upstream {
   tallies: Tallies;
   /** The collector has ruled that too few nodes are good: all of them are used. */
   ruled_panic: boolean;
-  /** Trial granted at a half-open node, and whether this worker may still try to take it; 0 = none. */
-  trial: number[];
-  trial_open: boolean[];
-  trials_open: number;
-  /** The node whose trial the pick under way has taken; -1 = none. */
-  trial_taken: number;
-  /** Requests that left an open trial alone because they must not be sent twice. */
-  trials_passed: number;
+  trials: Trials;
   /** Most requests in flight at a ramping node, over all workers; 0 = no limit. */
   ramp_limit: number[];
   ramps_limited: boolean;
@@ -136,11 +141,7 @@ export function newUpstream(
     retry_budget: newRetryBudget(config.retry_ratio, config.retry_min_per_s),
     tallies: newTallies(),
     ruled_panic: false,
-    trial: [],
-    trial_open: [],
-    trials_open: 0,
-    trial_taken: -1,
-    trials_passed: 0,
+    trials: { granted: [], open: [], open_count: 0, taken: -1, passed: 0 },
     ramp_limit: [],
     ramps_limited: false,
     store: undefined,
@@ -178,8 +179,8 @@ function setUpNode(upstream: Upstream, node: number): void {
   upstream.flights[node] = newListHead();
   upstream.state[node] = given.down ? "offline" : "online";
   upstream.held_until_ms[node] = 0;
-  upstream.trial[node] = 0;
-  upstream.trial_open[node] = false;
+  upstream.trials.granted[node] = 0;
+  upstream.trials.open[node] = false;
   upstream.ramp_limit[node] = 0;
   if (!given.down) upstream.usable++;
 }
@@ -311,11 +312,11 @@ export function failsClosed(upstream: Upstream): boolean {
 /** What a snapshot says of trials and of the limits of ramps. */
 function takeLimits(upstream: Upstream, node: number, given: SnapshotNode): void {
   const trial = given.trial ?? 0;
-  if (trial !== upstream.trial[node]) {
-    upstream.trial[node] = trial;
-    upstream.trial_open[node] = trial > 0;
+  if (trial !== upstream.trials.granted[node]) {
+    upstream.trials.granted[node] = trial;
+    upstream.trials.open[node] = trial > 0;
   }
-  if (upstream.trial_open[node]) upstream.trials_open++;
+  if (upstream.trials.open[node]) upstream.trials.open_count++;
   upstream.ramp_limit[node] = given.ramp_limit ?? 0;
   if (upstream.ramp_limit[node] > 0) upstream.ramps_limited = true;
 }
@@ -335,7 +336,7 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
   const pool = upstream.pool;
   const median_ms = medianLatency(snapshot);
   upstream.ruled_panic = snapshot.panic === true;
-  upstream.trials_open = 0;
+  upstream.trials.open_count = 0;
   upstream.ramps_limited = false;
   for (let node = 0; node < pool.n; node++) {
     const given = snapshot.nodes[pool.ids[node]];

@@ -235,6 +235,24 @@ export function nodeStatus(deps: StatusDeps, config: UpstreamConfig, given: Node
   return shown;
 }
 
+/** What the collector says of the upstream as a whole. */
+function showPool(status: UpstreamStatus, detail: Detail, now_ms: number): void {
+  const age_ms = now_ms - detail.at_ms;
+  status.data_age_ms = age_ms;
+  status.collector_pid = detail.collector_pid;
+  status.requests_per_s = detail.requests_per_s;
+  status.p50_ms = detail.p50_ms;
+  status.p99_ms = detail.p99_ms;
+  status.probes = detail.probes;
+  if (detail.panic_since_ms !== undefined) {
+    status.panic_s = seconds(detail.panic_since_ms, now_ms);
+    status.warnings.push("panic: too few nodes are good; all that the operator did not take out are used");
+  }
+  if (age_ms > STALE_MS) {
+    status.warnings.push(`data is ${seconds(detail.at_ms, now_ms)} s old: the collector does not get through`);
+  }
+}
+
 /** One upstream, all its configured nodes in the order of the configuration. */
 export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms: number): UpstreamStatus {
   const detail = decodeObject(deps, `detail:${config.name}`) as Detail | undefined;
@@ -258,21 +276,7 @@ export function upstreamStatus(deps: StatusDeps, config: UpstreamConfig, now_ms:
   }
   if (detail === undefined) {
     status.warnings.push("no data yet: no collector has reported (init_worker() missing, or the shared dict is full)");
-  } else {
-    status.data_age_ms = now_ms - detail.at_ms;
-    status.collector_pid = detail.collector_pid;
-    status.requests_per_s = detail.requests_per_s;
-    status.p50_ms = detail.p50_ms;
-    status.p99_ms = detail.p99_ms;
-    status.probes = detail.probes;
-    if (detail.panic_since_ms !== undefined) {
-      status.panic_s = seconds(detail.panic_since_ms, now_ms);
-      status.warnings.push("panic: too few nodes are good; all that the operator did not take out are used");
-    }
-    if (status.data_age_ms > STALE_MS) {
-      status.warnings.push(`data is ${seconds(detail.at_ms, now_ms)} s old: the collector does not get through`);
-    }
-  }
+  } else showPool(status, detail, now_ms);
   const adaptive = readAdaptive(deps.store, deps.decode, config);
   const has_wills = hasWills(deps.store, config.name);
   for (const given of config.nodes) {

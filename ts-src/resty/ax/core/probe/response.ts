@@ -261,7 +261,8 @@ function readLine(reader: AnswerReader, data: string, from: number): number {
  */
 export function feed(reader: AnswerReader, data: string): void {
   let at = 0;
-  while (!reader.done && at < data.length) at = inBody(reader) ? takeBody(reader, data, at) : readLine(reader, data, at);
+  while (!reader.done && at < data.length)
+    at = inBody(reader) ? takeBody(reader, data, at) : readLine(reader, data, at);
 }
 
 /** The other side has closed the connection: nothing more will come. */

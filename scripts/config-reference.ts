@@ -124,7 +124,9 @@ export function renderReference(): string {
     `## Upstream: \`upstreams.<name>\`\n\n${table(upstreamFields(options))}`,
     `## Queue: \`upstreams.<name>.queue\`\n\n${table(queueOptions)}`,
     `## Node: \`upstreams.<name>.nodes[n]\`\n\n${table(nodeFields)}`,
-    ...["adaptive_limit", "probe", "probe.http"].map((path) => objectSection(path, upstreamFields(options))),
+    ...["queue.drain", "adaptive_limit", "probe", "probe.http"].map((path) =>
+      objectSection(path, upstreamFields(options)),
+    ),
     `## Strategies: \`upstreams.<name>.strategy_options\`\n`,
     ...names.map((name) => strategySection(name, options[name])),
   ].join("\n");

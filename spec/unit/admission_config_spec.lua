@@ -25,7 +25,8 @@ describe("the option queue", function()
     local _, config = load({})
     assert.is_nil(config.queue)
     _, config = load({ queue = {} })
-    assert.same({ size = 1000, timeout_ms = 15000, class_sizes = {} }, config.queue)
+    local drain = { from = 0, class_weights = {}, max_extra_ratio = 0.25 }
+    assert.same({ size = 1000, timeout_ms = 15000, class_sizes = {}, drain = drain }, config.queue)
   end)
 
   it("is refused with its mistakes named", function()
@@ -54,6 +55,33 @@ describe("the option queue", function()
       { 'queue.deadline_header: "X Deadline" is no name of a header; letters, digits and - are allowed' },
       load({ queue = { deadline_header = "X Deadline" } })
     )
+  end)
+
+  it("refuses mistakes in how a backlog is drained", function()
+    local function first(given)
+      local texts = load({ queue = { drain = given } })
+      assert.equal(1, #texts)
+      return texts[1]
+    end
+    assert.equal("queue.drain.from: 1.5 is too large; a number 0..1 is needed", first({ from = 1.5 }))
+    assert.equal("queue.drain.from: -1 is too small; a number 0..1 is needed", first({ from = -1 }))
+    assert.equal("queue.drain.max_extra_ratio: 2 is too large; a number 0..1 is needed", first({ max_extra_ratio = 2 }))
+    assert.equal(
+      "queue.drain.class_weights.vip: 0 is too small; a number 1..1000 is needed",
+      first({ class_weights = { vip = 0 } })
+    )
+    local known = 'one of "batch", "normal", "vip" is needed'
+    assert.equal(
+      ('queue.drain.class_weights.gold: "gold" is no class here; %s'):format(known),
+      first({ class_weights = { gold = 2 } })
+    )
+    assert.equal(
+      ('queue.drain.refuse[2]: "batsh" is no class here; %s; did you mean "batch"?'):format(known),
+      first({ refuse = { "vip", "batsh" } })
+    )
+    assert.truthy(first({ refuse = { vip = true } }):find("^queue%.drain%.refuse: .* a list is needed$"))
+    assert.equal(1, #(load({ queue = { drain = { refuse = { "vip", nil, "batch" } } } })))
+    assert.same({}, (load({ queue = { drain = { from = 0.9, refuse = { "batch" }, class_weights = { vip = 5 } } } })))
   end)
 
   it("takes no class map with holes, nor priorities there are not", function()

@@ -225,7 +225,7 @@ describe("paths", function()
     local kit = setup()
     for path, allow in pairs({
       ["/upstreams"] = "GET, HEAD",
-      ["/upstreams/backend"] = "GET, HEAD",
+      ["/upstreams/backend"] = "GET, HEAD, PATCH",
       ["/upstreams/backend/nodes"] = "GET, HEAD",
       ["/upstreams/backend/nodes/b"] = "GET, HEAD, PATCH",
     }) do

@@ -2,7 +2,10 @@
  * Twice as much load as the nodes can take, with the admission queue of lua-resty-ax and with HAProxy's maxconn and
  * priority classes in front of the same nodes, one after the other.
  *
- *   npx tsx ts-src/node/bench/overload.ts [seconds]
+ *   npx tsx ts-src/node/bench/overload.ts [seconds] [service ms] [workers]
+ *
+ * "empty ms" is how long a place at a node stays empty between two requests while others wait: what the gateway costs in
+ * goodput, whatever the service time. With a long service time it can be told on a busy machine too.
  */
 import Table from "cli-table3";
 import { writeFileSync } from "node:fs";
@@ -18,12 +21,16 @@ const NODES = 2;
 
 /** Requests that a node takes at a time, and how long it works on one. */
 const PLACES = 5;
-const SERVICE_MS = 50;
+const SERVICE_MS = Number(process.argv[3] ?? "50");
+const WORKERS = Number(process.argv[4] ?? "1");
 
 const CAPACITY_RPS = (NODES * PLACES * 1000) / SERVICE_MS;
 const OVERLOAD = 2;
 
 const WARM_UP_S = 3;
+
+/** Until the queue is full, ms: nobody waits yet, and places may be empty. */
+const EDGE_MS = 1000;
 
 /** Each gateway is measured so many times, in turn: how much they differ is how far to trust the figures. */
 const ROUNDS = 2;
@@ -37,8 +44,10 @@ const QUEUE_TIMEOUT_MS = 1000;
 
 interface Figures {
   gateway: string;
-  /** Requests served, of those that the nodes could have served in the same time. */
+  /** Requests served while load came, its first second left out, of those that the nodes could have served meanwhile. */
   goodput: number;
+  /** How long a place was empty between two requests, ms: what is missing in goodput. */
+  empty_ms: number;
   /** Most requests that a node was working on at a time, by its own count. */
   max_active: number;
   recovered_ms: number;
@@ -50,7 +59,9 @@ async function startAx(kit: Kit, backends: Backend[]): Promise<string> {
   const queue = { size: 100, timeout_ms: QUEUE_TIMEOUT_MS };
   const backend = { nodes, class_source: "header:X-Class", trust_client_class: true, queue };
   const ax = { upstreams: { backend } };
-  return (await kit.gateway({ servers: backends, ax, access: true, http: "lua_check_client_abort on;" })).url;
+  return (
+    await kit.gateway({ workers: WORKERS, servers: backends, ax, access: true, http: "lua_check_client_abort on;" })
+  ).url;
 }
 
 function haproxyConf(port: number, backends: Backend[]): string {
@@ -58,7 +69,7 @@ function haproxyConf(port: number, backends: Backend[]): string {
   return `
 global
   maxconn 4000
-  nbthread 1
+  nbthread ${WORKERS}
 defaults
   mode http
   timeout client 30s
@@ -96,6 +107,8 @@ async function startHaproxy(kit: Kit, backends: Backend[]): Promise<{ url: strin
 
 interface Tally {
   served_ms: number[];
+  /** When they were answered. */
+  served_at_ms: number[];
   refused_ms: number[];
   other: number;
 }
@@ -103,8 +116,10 @@ interface Tally {
 async function sendOne(url: string, name: string, agent: Agent, due_ms: number, tally: Tally): Promise<void> {
   const answer = await http(url, { agent, headers: { "X-Class": name }, timeout_ms: 20_000 }).catch(() => undefined);
   const took_ms = performance.now() - due_ms;
-  if (answer?.status === 200) tally.served_ms.push(took_ms);
-  else if (answer?.status === 503) tally.refused_ms.push(took_ms);
+  if (answer?.status === 200) {
+    tally.served_ms.push(took_ms);
+    tally.served_at_ms.push(due_ms + took_ms);
+  } else if (answer?.status === 503) tally.refused_ms.push(took_ms);
   else tally.other++;
 }
 
@@ -112,7 +127,7 @@ async function sendOne(url: string, name: string, agent: Agent, due_ms: number, 
 async function load(url: string, duration_s: number): Promise<Record<string, Tally>> {
   const agent = new Agent({ keepAlive: true });
   const tallies: Record<string, Tally> = {};
-  for (const name of CLASSES) tallies[name] = { served_ms: [], refused_ms: [], other: 0 };
+  for (const name of CLASSES) tallies[name] = { served_ms: [], served_at_ms: [], refused_ms: [], other: 0 };
   const rate = CAPACITY_RPS * OVERLOAD;
   const pending: Promise<void>[] = [];
   const start_ms = performance.now();
@@ -139,25 +154,40 @@ async function recovery(url: string): Promise<number> {
   return performance.now() - start_ms;
 }
 
+/** Answers a second: the slope of their number over time, by least squares. A count would depend on where a wave is cut. */
+function rateOf(at_ms: number[]): number {
+  at_ms.sort((a, b) => a - b);
+  const mean_ms = at_ms.reduce((sum, time) => sum + time, 0) / at_ms.length;
+  const mean_k = (at_ms.length - 1) / 2;
+  let [product, square] = [0, 0];
+  at_ms.forEach((time, k) => {
+    product += (time - mean_ms) * (k - mean_k);
+    square += (time - mean_ms) ** 2;
+  });
+  return (product / square) * 1000;
+}
+
 async function measure(gateway: string, url: string, backends: Backend[], duration_s: number): Promise<Figures> {
   for (const backend of backends) await backend.resetCounters();
   const start_ms = performance.now();
   const tallies = await load(url, duration_s);
-  const elapsed_s = (performance.now() - start_ms) / 1000;
   const recovered_ms = await recovery(url);
   const counters = await Promise.all(backends.map((backend) => backend.counters()));
-  const served = Object.values(tallies).reduce((sum, tally) => sum + tally.served_ms.length, 0);
   const max_active = Math.max(...counters.map((counter) => counter.max_active));
-  return { gateway, goodput: served / elapsed_s / CAPACITY_RPS, max_active, recovered_ms, tallies };
+  const at_ms = Object.values(tallies).flatMap((tally) => tally.served_at_ms);
+  const to_ms = start_ms + duration_s * 1000;
+  const goodput = rateOf(at_ms.filter((time) => time >= start_ms + EDGE_MS && time < to_ms)) / CAPACITY_RPS;
+  return { gateway, goodput, empty_ms: SERVICE_MS / goodput - SERVICE_MS, max_active, recovered_ms, tallies };
 }
 
-function rowsOf({ gateway, goodput, max_active, recovered_ms, tallies }: Figures): string[][] {
+function rowsOf({ gateway, goodput, empty_ms, max_active, recovered_ms, tallies }: Figures): string[][] {
   return CLASSES.map((name, k) => {
     const { served_ms, refused_ms, other } = tallies[name];
     served_ms.sort((a, b) => a - b);
     refused_ms.sort((a, b) => a - b);
     const times = [percentile(served_ms, 0.5), percentile(served_ms, 0.99), percentile(refused_ms, 0.5)];
-    const shared = k === 0 ? [goodput.toFixed(3), String(max_active), recovered_ms.toFixed(0)] : ["", "", ""];
+    const shared =
+      k === 0 ? [goodput.toFixed(3), empty_ms.toFixed(1), String(max_active), recovered_ms.toFixed(0)] : [];
     const counts = [served_ms.length, refused_ms.length, other].map(String);
     return [k === 0 ? gateway : "", name, ...counts, ...times.map((time) => time.toFixed(0)), ...shared];
   });
@@ -166,7 +196,7 @@ function rowsOf({ gateway, goodput, max_active, recovered_ms, tallies }: Figures
 async function main(duration_s: number): Promise<void> {
   const head = ["gateway", "class", "served", "refused", "other", "P50 ms", "P99 ms", "refusal P50 ms"];
   const table = new Table({
-    head: [...head, "goodput / capacity", "most at a node", "idle after ms"],
+    head: [...head, "goodput / capacity", "empty ms", "most at a node", "idle after ms"],
     style: { head: [] },
   });
   await withKit("overload", async (kit) => {

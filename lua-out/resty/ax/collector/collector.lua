@@ -21,6 +21,9 @@ local judgeUpstream = ____judge.judgeUpstream
 local ____adaptive_limit = require("resty.ax.collector.adaptive_limit")
 local adaptLimits = ____adaptive_limit.adaptLimits
 local takeLimits = ____adaptive_limit.takeLimits
+local ____backlog = require("resty.ax.collector.backlog")
+local drainBacklog = ____backlog.drainBacklog
+local takeDrain = ____backlog.takeDrain
 local ____compose = require("resty.ax.collector.compose")
 local composeUpstream = ____compose.composeUpstream
 local ____publish = require("resty.ax.collector.publish")
@@ -89,6 +92,7 @@ function load(collector, now_ms)
         local i = 0
         while i < #collector.upstreams do
             takeLimits(collector.deps, collector.upstreams[i + 1], now_ms)
+            takeDrain(collector.deps, collector.upstreams[i + 1], now_ms)
             i = i + 1
         end
     end
@@ -168,6 +172,7 @@ function ____exports.tick(collector, now_ms)
                 composeUpstream(collector, upstream, now_ms)
             end
             adaptLimits(collector.deps, upstream, now_ms)
+            drainBacklog(collector.deps, upstream, now_ms)
             i = i + 1
         end
     end

@@ -18,6 +18,8 @@ local newHealth = ____record.newHealth
 local newSeen = ____record.newSeen
 local ____adaptive_limit = require("resty.ax.collector.adaptive_limit")
 local newAdaptiveLimit = ____adaptive_limit.newAdaptiveLimit
+local ____backlog = require("resty.ax.collector.backlog")
+local newBacklog = ____backlog.newBacklog
 local ____windows = require("resty.ax.core.windows")
 local newNodeWindows = ____windows.newNodeWindows
 local ____events = require("resty.ax.collector.events")
@@ -127,6 +129,7 @@ function ____exports.newUpstreamRecord(config, deps, now_ms)
         config = config,
         nodes = nodes,
         by_id = by_id,
+        backlog = newBacklog(config),
         wills = newWills(),
         active = true,
         settled = false,

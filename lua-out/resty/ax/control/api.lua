@@ -28,6 +28,9 @@ local upstreamStatus = ____status.upstreamStatus
 local workerStatus = ____status.workerStatus
 local ____wills = require("resty.ax.observe.wills")
 local readWill = ____wills.readWill
+local ____backlog = require("resty.ax.control.backlog")
+local readBacklogChange = ____backlog.readBacklogChange
+local writeBacklog = ____backlog.writeBacklog
 local ____errors = require("resty.ax.control.errors")
 local apiError = ____errors.apiError
 local ____events = require("resty.ax.control.events")
@@ -167,12 +170,40 @@ local function events(deps, upstream)
     )
     return shown.unknown_node ~= nil and nodeNotFound(upstream, shown.unknown_node) or shown
 end
+--- What is to become of the backlog; the collector does it.
+local function changeUpstream(deps, upstream)
+    local body, unreadable = deps.body()
+    if unreadable ~= nil then
+        return unreadable
+    end
+    local wanted, wrong = readBacklogChange(upstream, body)
+    if wanted == nil then
+        return wrong
+    end
+    if not writeBacklog(deps, upstream.name, wanted) then
+        return apiError("StoreFull", "no room in the shared dict: nothing was changed; enlarge lua_shared_dict")
+    end
+    local by = deps.user == nil and "" or (" (" .. deps.user) .. ")"
+    local text = wanted.on and "its backlog is to be drained" or "its backlog is to be drained no longer"
+    return {
+        status = 200,
+        body = upstreamStatus(
+            deps,
+            upstream,
+            deps.clock()
+        ),
+        notice = (((("upstream \"" .. upstream.name) .. "\": ") .. text) .. ", says the operator") .. by
+    }
+end
 local function underUpstream(upstream, rest)
     if rest == "" or rest == "/" then
-        return {get = function(deps) return {
-            status = 200,
-            body = upstreamStatus(deps, upstream, deps.now_ms)
-        } end}
+        return {
+            get = function(deps) return {
+                status = 200,
+                body = upstreamStatus(deps, upstream, deps.now_ms)
+            } end,
+            patch = function(deps) return changeUpstream(deps, upstream) end
+        }
     end
     if rest == "/nodes" or rest == "/nodes/" then
         return {get = function(deps) return {

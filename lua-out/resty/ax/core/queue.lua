@@ -184,6 +184,19 @@ function ____exports.popClass(queue, cls)
     return ____temp_6
 end
 ---
+-- @param cls 1..5; 0 = no class
+-- @returns the class's entry that goes first, left in its place; undefined = none of the class waits
+function ____exports.peekClass(queue, cls)
+    local slot = cls > 0 and heapHead(queue.by_class[cls]) or -1
+    local ____temp_7
+    if slot < 0 then
+        ____temp_7 = nil
+    else
+        ____temp_7 = queue.item[slot + 1]
+    end
+    return ____temp_7
+end
+---
 -- @returns the slot of an id, or -1 when its entry has left the queue
 local function slotOf(queue, id)
     if id < 0 then
@@ -222,13 +235,13 @@ end
 -- @returns one entry whose deadline has come, taken out, the earliest first; undefined = no more
 function ____exports.expire(queue, now_ms)
     local slot = heapHead(queue.by_deadline)
-    local ____temp_7
+    local ____temp_8
     if slot >= 0 and queue.deadline_ms[slot + 1] <= now_ms then
-        ____temp_7 = take(queue, slot)
+        ____temp_8 = take(queue, slot)
     else
-        ____temp_7 = nil
+        ____temp_8 = nil
     end
-    return ____temp_7
+    return ____temp_8
 end
 --- The line an entry stands in now: its class, less one for each `age_ms` waited.
 -- 

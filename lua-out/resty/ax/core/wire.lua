@@ -12,6 +12,16 @@ ____exports.OLDEST_FROM_MS = 1000
 function ____exports.trialKey(upstream, node, trial)
     return (((("trial:" .. upstream) .. "\n") .. node) .. "\n") .. tostring(trial)
 end
+--- A drain whose collector has not said so for so long is over.
+____exports.DRAIN_STALE_MS = 5000
+function ____exports.drainKey(upstream)
+    return "drain:" .. upstream
+end
+---
+-- @returns the key of what an operator wants: a JSON object with `on`, and `refuse` as of a DrainRecord
+function ____exports.backlogKey(upstream)
+    return "backlog:" .. upstream
+end
 ---
 -- @returns the key of a JSON object: node identity → NodeLimit
 function ____exports.limitsKey(upstream)

@@ -4,6 +4,8 @@ local AGE_MS = ____queue.AGE_MS
 local keyOf = ____queue.keyOf
 local ____door = require("resty.ax.dataplane.door")
 local noteAdmitted = ____door.noteAdmitted
+local ____drain = require("resty.ax.dataplane.drain")
+local refusesNew = ____drain.refusesNew
 local ____line = require("resty.ax.dataplane.line")
 local isBehind = ____line.isBehind
 local join = ____line.join
@@ -34,6 +36,9 @@ function ____exports.admit(hall, upstream, record, now_ms, patience_ms)
         return 0, nil
     end
     local line = upstream.door.line
+    if line ~= nil and record.tries == 0 and refusesNew(line, record.priority) then
+        return 2, "draining"
+    end
     if enterAtOnce(hall, line, record, now_ms) then
         noteAdmitted(upstream.door, record.priority, 0)
         return 0, nil

@@ -5,9 +5,11 @@ local AGE_MS = ____queue.AGE_MS
 local headKey = ____queue.headKey
 local newQueue = ____queue.newQueue
 local peek = ____queue.peek
-local pop = ____queue.pop
 local push = ____queue.push
 local remove = ____queue.remove
+local ____drain = require("resty.ax.dataplane.drain")
+local nextWaiter = ____drain.nextWaiter
+local takeOut = ____drain.takeOut
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local endTry = ____in_flight.endTry
 local ____line_exchange = require("resty.ax.dataplane.line_exchange")
@@ -51,6 +53,7 @@ function ____exports.addLine(hall, upstream, size_of, class_size)
             size
         }, age_ms = AGE_MS}),
         others = newOthers(upstream.config.name),
+        drain = nil,
         published = false,
         room_since_ms = 0,
         size_of = size_of,
@@ -168,7 +171,7 @@ function ____exports.serve(hall, line, now_ms)
         now_ms
     )
     while queue.length > 0 do
-        local waiter = peek(queue)
+        local waiter = nextWaiter(line)
         local record = waiter.record
         if not reserve(line.upstream, record, now_ms, hall.report) then
             line.room_since_ms = 0
@@ -178,7 +181,7 @@ function ____exports.serve(hall, line, now_ms)
             endTry(record)
             break
         end
-        pop(queue)
+        takeOut(line, waiter)
         waiter.state = 2
         hall.wake(waiter)
     end

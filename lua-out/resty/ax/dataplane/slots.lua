@@ -143,6 +143,16 @@ function ____exports.setLimit(slots, node, limit)
     slots.limit[node + 1] = lowered and limit or own
     slots.hard[node + 1] = lowered and limit or slots.own_hard[node + 1]
 end
+--- What counts as configured is another now: a backlog is being drained, or no longer.
+-- 
+-- @param at node number, or n for the upstream as a whole
+-- @param limit 1 or more
+function ____exports.setOwnLimit(slots, at, limit, overflow_ratio)
+    slots.own_limit[at + 1] = limit
+    slots.own_hard[at + 1] = hardLimit(limit, overflow_ratio)
+    slots.limit[at + 1] = limit
+    slots.hard[at + 1] = slots.own_hard[at + 1]
+end
 --- Takes the marks off that are no longer true.
 local function reopen(slots, at, now_ms)
     if now_ms - slots.refused_ms[at + 1] < REFUSED_FOR_MS or now_ms < slots.cooling_until_ms[at + 1] then

@@ -13,6 +13,8 @@ local asCount = ____values.asCount
 local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
+local DRAIN_STALE_MS = ____wire.DRAIN_STALE_MS
+local drainKey = ____wire.drainKey
 local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 local ____document = require("resty.ax.observe.document")
@@ -95,6 +97,37 @@ local function priorityStatus(priority, sum)
     end
     return status
 end
+local function drainStatus(deps, name, now_ms)
+    local text = deps.store.get(drainKey(name))
+    local ____temp_18
+    if type(text) == "string" then
+        ____temp_18 = asRecord(deps.decode(text))
+    else
+        ____temp_18 = nil
+    end
+    local record = ____temp_18
+    local at_ms = asNumber(record and record.at_ms)
+    if at_ms == nil or math.abs(now_ms - at_ms) > DRAIN_STALE_MS then
+        return nil
+    end
+    local flags = asRecord(record and record.refuse)
+    local refuse = {}
+    do
+        local k = 0
+        while k < LOWEST_PRIORITY do
+            if (flags and flags[k + 1]) == true then
+                refuse[#refuse + 1] = k + 1
+            end
+            k = k + 1
+        end
+    end
+    return {
+        by = (record and record.by) == "size" and "size" or "operator",
+        since_s = math.floor(now_ms - (asNumber(record and record.since_ms) or now_ms)) / 1000,
+        refuse = jsonList(refuse),
+        extra = asCount(record and record.extra)
+    }
+end
 --- Admission of one upstream. Of several priorities only those that occur are shown.
 function ____exports.admissionStatus(deps, config, now_ms)
     local store = deps.store
@@ -134,6 +167,7 @@ function ____exports.admissionStatus(deps, config, now_ms)
         waiting = waiting,
         priorities = jsonList(priorities)
     }
+    status.queue.drain = drainStatus(deps, name, now_ms)
     return status
 end
 return ____exports

@@ -31,6 +31,8 @@ local ____error_text = require("resty.ax.dataplane.error_text")
 local errorText = ____error_text.errorText
 local ____door_exchange = require("resty.ax.dataplane.door_exchange")
 local publishDoors = ____door_exchange.publishDoors
+local ____drain = require("resty.ax.dataplane.drain")
+local readDrains = ____drain.readDrains
 local ____exchange = require("resty.ax.dataplane.exchange")
 local publish = ____exchange.publish
 local readOthers = ____exchange.readOthers
@@ -274,6 +276,7 @@ local function receive(worker, now_ms)
     readOthers(worker.exchange, worker.upstreams, now_ms)
     readSnapshots(worker.exchange, worker.upstreams, now_ms)
     readLimits(worker.store, worker.upstreams, decodeOrNothing)
+    readDrains(worker.store, worker.upstreams, decodeOrNothing, now_ms)
     for ____, upstream in ipairs(worker.upstreams) do
         releaseHolds(upstream, now_ms)
         setLongAside(upstream, now_ms)

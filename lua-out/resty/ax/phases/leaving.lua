@@ -5,6 +5,8 @@ local ____exchange = require("resty.ax.dataplane.exchange")
 local publish = ____exchange.publish
 local readOthers = ____exchange.readOthers
 local readSnapshots = ____exchange.readSnapshots
+local ____drain = require("resty.ax.dataplane.drain")
+local readDrains = ____drain.readDrains
 local ____limits = require("resty.ax.dataplane.limits")
 local readLimits = ____limits.readLimits
 --- The flush of a worker that shuts down: no timer runs there any more, but its waiters have to learn what the
@@ -20,5 +22,6 @@ function ____exports.flushWhileLeaving(worker, now_ms)
     readOthers(worker.exchange, worker.upstreams, now_ms)
     readSnapshots(worker.exchange, worker.upstreams, now_ms)
     readLimits(worker.store, worker.upstreams, worker.exchange.decode)
+    readDrains(worker.store, worker.upstreams, worker.exchange.decode, now_ms)
 end
 return ____exports

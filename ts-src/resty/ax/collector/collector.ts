@@ -2,6 +2,7 @@ import type { AxConfig } from "../core/model";
 import { sumInFlight, takeDeltas } from "./ingest";
 import { judgeUpstream } from "./judge";
 import { adaptLimits, takeLimits } from "./adaptive_limit";
+import { drainBacklog, takeDrain } from "./backlog";
 import { composeUpstream } from "./compose";
 import { publish } from "./publish";
 import { addUpstream, newSlotRepair, repairSlots, type SlotRepair } from "./slot_repair";
@@ -67,6 +68,7 @@ export function tick(collector: Collector, now_ms: number): void {
       composeUpstream(collector, upstream, now_ms);
     }
     adaptLimits(collector.deps, upstream, now_ms);
+    drainBacklog(collector.deps, upstream, now_ms);
   }
   publish(collector, now_ms);
   repair(collector);
@@ -104,7 +106,10 @@ function load(collector: Collector, now_ms: number): void {
     collector.by_name[names[i]] = upstream;
   }
   takeOver(collector, now_ms);
-  for (let i = 0; i < collector.upstreams.length; i++) takeLimits(collector.deps, collector.upstreams[i], now_ms);
+  for (let i = 0; i < collector.upstreams.length; i++) {
+    takeLimits(collector.deps, collector.upstreams[i], now_ms);
+    takeDrain(collector.deps, collector.upstreams[i], now_ms);
+  }
   const holderAlive = collector.deps.holderAlive;
   if (holderAlive !== undefined) collector.slots = repairOf(collector, holderAlive);
   collector.loaded = true;

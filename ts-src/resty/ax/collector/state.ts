@@ -2,6 +2,7 @@ import { type Health, newHealth, newSeen, type Seen } from "../core/health/recor
 import type { HealthEvent } from "../core/health/events";
 import type { Evidence } from "../core/evidence";
 import { type AdaptiveLimit, newAdaptiveLimit } from "./adaptive_limit";
+import { type Backlog, newBacklog } from "./backlog";
 import type { SlotRepair } from "./slot_repair";
 import type { AxConfig, NodeConfig, UpstreamConfig } from "../core/model";
 import type { ProbeSource } from "../core/probe/view";
@@ -80,6 +81,8 @@ export interface UpstreamRecord {
   /** Ascending by id: the order of decisions must not depend on the configuration's. */
   nodes: NodeRecord[];
   by_id: Record<string, NodeRecord | undefined>;
+  /** Whether its backlog is being drained; undefined without a queue. */
+  backlog?: Backlog;
   /** What operators want of its nodes. */
   wills: Wills;
   /** Something was reported since the last tick, or is in flight. */
@@ -216,6 +219,7 @@ export function newUpstreamRecord(config: UpstreamConfig, deps: CollectorDeps, n
     config,
     nodes,
     by_id,
+    backlog: newBacklog(config),
     wills: newWills(),
     active: true,
     settled: false,

@@ -9,6 +9,7 @@ import { jsonList } from "../observe/document";
 import type { FaultReport } from "../observe/faults";
 import { nodeStatus, type StatusDeps, type UpstreamStatus, upstreamStatus, workerStatus } from "../observe/status";
 import { readWill } from "../observe/wills";
+import { readBacklogChange, writeBacklog } from "./backlog";
 import { apiError, type ApiResponse } from "./errors";
 import { type EventsDeps, showEvents } from "./events";
 import { applyChange, type Change, readChange } from "./patch";
@@ -153,9 +154,30 @@ function events(deps: ApiDeps, upstream: UpstreamConfig): ApiResponse {
   return "unknown_node" in shown ? nodeNotFound(upstream, shown.unknown_node) : shown;
 }
 
+/** What is to become of the backlog; the collector does it. */
+function changeUpstream(deps: ApiDeps, upstream: UpstreamConfig): ApiResponse {
+  const [body, unreadable] = deps.body();
+  if (unreadable !== undefined) return unreadable;
+  const [wanted, wrong] = readBacklogChange(upstream, body);
+  if (wanted === undefined) return wrong as ApiResponse;
+  if (!writeBacklog(deps, upstream.name, wanted)) {
+    return apiError("StoreFull", "no room in the shared dict: nothing was changed; enlarge lua_shared_dict");
+  }
+  const by = deps.user === undefined ? "" : ` (${deps.user})`;
+  const text = wanted.on ? "its backlog is to be drained" : "its backlog is to be drained no longer";
+  return {
+    status: 200,
+    body: upstreamStatus(deps, upstream, deps.clock()),
+    notice: `upstream "${upstream.name}": ${text}, says the operator${by}`,
+  };
+}
+
 function underUpstream(upstream: UpstreamConfig, rest: string): Endpoint | ApiResponse | undefined {
   if (rest === "" || rest === "/") {
-    return { get: (deps) => ({ status: 200, body: upstreamStatus(deps, upstream, deps.now_ms) }) };
+    return {
+      get: (deps) => ({ status: 200, body: upstreamStatus(deps, upstream, deps.now_ms) }),
+      patch: (deps) => changeUpstream(deps, upstream),
+    };
   }
   if (rest === "/nodes" || rest === "/nodes/") {
     return { get: (deps) => ({ status: 200, body: jsonList(upstreamStatus(deps, upstream, deps.now_ms).nodes) }) };

@@ -103,6 +103,17 @@ export interface AdaptiveLimitConfig {
   tolerance: number;
 }
 
+/** Documented in core/config/queue_options.ts. */
+export interface DrainConfig {
+  /** Share of the queue's size, 0..1; 0 = never by itself. */
+  from: number;
+  /** Names of classes; absent = all but the highest priority. */
+  refuse?: string[];
+  /** Class name → weight. */
+  class_weights: Record<string, number>;
+  max_extra_ratio: number;
+}
+
 /** The queue that access() lets requests wait in. Documented in core/config/queue_options.ts. */
 export interface QueueConfig {
   /** Most requests waiting, over all workers. */
@@ -110,6 +121,8 @@ export interface QueueConfig {
   timeout_ms: number;
   /** Class name → most requests of its priority waiting. */
   class_sizes: Record<string, number>;
+  /** How a backlog is worked off: collector/backlog.ts. */
+  drain: DrainConfig;
   /** Request header with the ms that the client will still wait. */
   deadline_header?: string;
 }

@@ -216,6 +216,15 @@ export function popClass<T>(queue: Queue<T>, cls: number): T | undefined {
   return slot < 0 ? undefined : take(queue, slot);
 }
 
+/**
+ * @param cls 1..5; 0 = no class
+ * @returns the class's entry that goes first, left in its place; undefined = none of the class waits
+ */
+export function peekClass<T>(queue: Queue<T>, cls: number): T | undefined {
+  const slot = cls > 0 ? heapHead(queue.by_class[cls - 1]) : -1;
+  return slot < 0 ? undefined : queue.item[slot];
+}
+
 /** @returns the slot of an id, or -1 when its entry has left the queue */
 function slotOf<T>(queue: Queue<T>, id: number): number {
   if (id < 0) return -1;

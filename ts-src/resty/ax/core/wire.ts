@@ -22,6 +22,7 @@ import type { ProbeSummary } from "./probe/tally";
  * | operator:<upstream>\n<node> | API, each change     | collector, API    | until taken back (operator.ts) |
  * | door:<slot>           | its worker, each flush        | status API        | dead when `at_ms` is old (dataplane/door_exchange.ts) |
  * | line:<slot>:<upstream> | its worker, while it has waiters | every worker   | see dataplane/line_exchange.ts |
+ * | backlog:<upstream>, drain:<upstream> | API; collector | collector, workers  | see collector/backlog.ts |
  * | limits:<upstream>     | collector, when one moves     | every worker, status API | see collector/adaptive_limit.ts |
  * | refused:<reason>:<upstream>, classes:… | every worker, each flush | status API | for ever (one number each) |
  * | event:<upstream>:<n>, events:<upstream> | collector, each change of state | status API, the next collector | the last EVENTS_MAX; for ever (one number) |
@@ -129,6 +130,30 @@ export interface SnapshotNode {
 /** @returns the key that whoever takes a trial adds: shared memory lets one succeed */
 export function trialKey(upstream: string, node: string, trial: number): string {
   return `trial:${upstream}\n${node}\n${trial}`;
+}
+
+/** A drain whose collector has not said so for so long is over. */
+export const DRAIN_STALE_MS = 5000;
+
+/** A backlog that is being worked off (core/drain.ts). Lists by priority − 1. */
+export interface DrainRecord {
+  at_ms: number;
+  since_ms: number;
+  /** Who began it: the API, or the length of the queue. */
+  by: "operator" | "size";
+  refuse: boolean[];
+  weights: number[];
+  /** Requests in flight beyond the limits. */
+  extra: number;
+}
+
+export function drainKey(upstream: string): string {
+  return `drain:${upstream}`;
+}
+
+/** @returns the key of what an operator wants: a JSON object with `on`, and `refuse` as of a DrainRecord */
+export function backlogKey(upstream: string): string {
+  return `backlog:${upstream}`;
 }
 
 /** The adaptive limit of one node (core/gradient.ts). */

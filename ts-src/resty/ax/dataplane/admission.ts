@@ -5,6 +5,7 @@
 import { AGE_MS, keyOf } from "../core/queue";
 import type { RejectReason } from "../core/reject";
 import { noteAdmitted } from "./door";
+import { refusesNew } from "./drain";
 import { type Hall, isBehind, join, type Line } from "./line";
 import type { RequestRecord } from "./requests";
 import { reserve } from "./reserve";
@@ -43,6 +44,9 @@ export function admit(
   // Nothing to choose from: nginx's own server lines have their say.
   if (upstream.pool.candidate_count === 0) return $multi(Verdict.Pass, undefined);
   const line = upstream.door.line;
+  // A redirect goes on with what was allowed before it.
+  if (line !== undefined && record.tries === 0 && refusesNew(line, record.priority))
+    return $multi(Verdict.Refuse, "draining");
   if (enterAtOnce(hall, line, record, now_ms)) {
     noteAdmitted(upstream.door, record.priority, 0);
     return $multi(Verdict.Pass, undefined);

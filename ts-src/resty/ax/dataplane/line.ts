@@ -12,9 +12,10 @@
  * the time-out, the client's leaving. A waiter that is no longer Waiting is in no queue, so nobody can hand it
  * anything twice, whatever wakes it and in which order.
  */
-import { keyOf, AGE_MS, headKey, newQueue, peek, pop, push, type Queue, remove } from "../core/queue";
+import { keyOf, AGE_MS, headKey, newQueue, peek, push, type Queue, remove } from "../core/queue";
 import type { RejectReason } from "../core/reject";
 import type { Store } from "../core/store";
+import { type LineDrain, nextWaiter, takeOut } from "./drain";
 import { endTry } from "./in_flight";
 import { foldOthers, newOthers, type Others, publishLine } from "./line_exchange";
 import type { FaultReporter } from "./pick";
@@ -68,6 +69,8 @@ export interface Line {
   upstream: Upstream;
   queue: Queue<Waiter>;
   others: Others;
+  /** A backlog is being worked off. */
+  drain: LineDrain | undefined;
   /** Something of ours is in the shared store. */
   published: boolean;
   /** Since when there has been room that is left to another worker, monotonic ms; 0 = there is none. */
@@ -104,6 +107,7 @@ export function addLine(hall: Hall, upstream: Upstream, size_of: number[], class
     upstream,
     queue: newQueue<Waiter>({ size, class_sizes: [size, size, size, size, size], age_ms: AGE_MS }),
     others: newOthers(upstream.config.name),
+    drain: undefined,
     published: false,
     room_since_ms: 0,
     size_of,
@@ -193,7 +197,7 @@ export function serve(hall: Hall, line: Line, now_ms: number): void {
   if (queue.length === 0) return;
   foldOthers(line.others, hall.store, hall.slot(), now_ms);
   while (queue.length > 0) {
-    const waiter = peek(queue) as Waiter;
+    const waiter = nextWaiter(line) as Waiter;
     const record = waiter.record as RequestRecord;
     if (!reserve(line.upstream, record, now_ms, hall.report)) {
       line.room_since_ms = 0;
@@ -203,7 +207,7 @@ export function serve(hall: Hall, line: Line, now_ms: number): void {
       endTry(record);
       break;
     }
-    pop(queue);
+    takeOut(line, waiter);
     waiter.state = WaiterState.Granted;
     hall.wake(waiter);
   }

@@ -164,6 +164,19 @@ export function setLimit(slots: Slots, node: number, limit: number): void {
   slots.hard[node] = lowered ? limit : slots.own_hard[node];
 }
 
+/**
+ * What counts as configured is another now: a backlog is being drained, or no longer.
+ *
+ * @param at node number, or n for the upstream as a whole
+ * @param limit 1 or more
+ */
+export function setOwnLimit(slots: Slots, at: number, limit: number, overflow_ratio: number): void {
+  slots.own_limit[at] = limit;
+  slots.own_hard[at] = hardLimit(limit, overflow_ratio);
+  slots.limit[at] = limit;
+  slots.hard[at] = slots.own_hard[at];
+}
+
 function close(slots: Slots, at: number, now_ms: number): void {
   slots.refused_ms[at] = now_ms;
   if (slots.allow === Allow.Overflow || slots.hard[at] === slots.limit[at]) {

@@ -5,7 +5,7 @@ import { LOWEST_PRIORITY } from "../core/priority";
 import { REJECT_REASONS } from "../core/reject";
 import type { Store } from "../core/store";
 import { asCount, asNumber, asRecord } from "../core/values";
-import { SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
+import { DRAIN_STALE_MS, drainKey, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
 import { jsonList } from "./document";
 import type { StatusDeps } from "./status";
 
@@ -20,9 +20,20 @@ export interface PriorityStatus {
   wait_p99_ms?: number;
 }
 
+/** A backlog that is being worked off. */
+export interface DrainStatus {
+  /** Begun by the "operator", or by the "size" of the queue. */
+  by: string;
+  since_s: number;
+  /** Priorities whose new requests are refused. */
+  refuse: number[];
+  /** Requests in flight beyond the limits. */
+  extra: number;
+}
+
 export interface AdmissionStatus {
   /** Absent without a queue. */
-  queue?: { size: number; timeout_ms: number; waiting: number; priorities: PriorityStatus[] };
+  queue?: { size: number; timeout_ms: number; waiting: number; priorities: PriorityStatus[]; drain?: DrainStatus };
   /** Requests refused by access() since the shared dict was created, by reason; those that never occurred left out. */
   refused: Record<string, number>;
   /** Requests with a class that does not exist, and with one that they may not give themselves. */
@@ -78,6 +89,22 @@ function priorityStatus(priority: number, sum: Sum): PriorityStatus {
   return status;
 }
 
+function drainStatus(deps: StatusDeps, name: string, now_ms: number): DrainStatus | undefined {
+  const text = deps.store.get(drainKey(name));
+  const record = typeof text === "string" ? asRecord(deps.decode(text)) : undefined;
+  const at_ms = asNumber(record?.["at_ms"]);
+  if (at_ms === undefined || Math.abs(now_ms - at_ms) > DRAIN_STALE_MS) return undefined;
+  const flags = asRecord(record?.["refuse"]) as unknown[] | undefined;
+  const refuse: number[] = [];
+  for (let k = 0; k < LOWEST_PRIORITY; k++) if (flags?.[k] === true) refuse.push(k + 1);
+  return {
+    by: record?.["by"] === "size" ? "size" : "operator",
+    since_s: Math.floor(now_ms - (asNumber(record?.["since_ms"]) ?? now_ms)) / 1000,
+    refuse: jsonList(refuse),
+    extra: asCount(record?.["extra"]),
+  };
+}
+
 /** Admission of one upstream. Of several priorities only those that occur are shown. */
 export function admissionStatus(deps: StatusDeps, config: UpstreamConfig, now_ms: number): AdmissionStatus {
   const store = deps.store;
@@ -102,5 +129,6 @@ export function admissionStatus(deps: StatusDeps, config: UpstreamConfig, now_ms
     if (sums[k].waiting + sums[k].admitted > 0) priorities.push(priorityStatus(k + 1, sums[k]));
   }
   status.queue = { size: queue.size, timeout_ms: queue.timeout_ms, waiting, priorities: jsonList(priorities) };
+  status.queue.drain = drainStatus(deps, name, now_ms);
   return status;
 }

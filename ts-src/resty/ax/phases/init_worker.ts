@@ -6,6 +6,7 @@ import { sweepTokens } from "../core/rate_limit";
 import { claimHolder } from "../core/slots";
 import { errorText } from "../dataplane/error_text";
 import { publishDoors } from "../dataplane/door_exchange";
+import { readDrains } from "../dataplane/drain";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
 import { setLongAside } from "../dataplane/in_flight";
 import { prepareAll } from "../dataplane/prepare";
@@ -159,6 +160,7 @@ function receive(worker: Worker, now_ms: number): void {
   readOthers(worker.exchange, worker.upstreams, now_ms);
   readSnapshots(worker.exchange, worker.upstreams, now_ms);
   readLimits(worker.store, worker.upstreams, decodeOrNothing);
+  readDrains(worker.store, worker.upstreams, decodeOrNothing, now_ms);
   for (const upstream of worker.upstreams) {
     releaseHolds(upstream, now_ms);
     setLongAside(upstream, now_ms);

@@ -1,5 +1,6 @@
 import { publishDoors } from "../dataplane/door_exchange";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
+import { readDrains } from "../dataplane/drain";
 import { readLimits } from "../dataplane/limits";
 import type { Worker } from "../dataplane/worker";
 
@@ -16,4 +17,5 @@ export function flushWhileLeaving(worker: Worker, now_ms: number): void {
   readOthers(worker.exchange, worker.upstreams, now_ms);
   readSnapshots(worker.exchange, worker.upstreams, now_ms);
   readLimits(worker.store, worker.upstreams, worker.exchange.decode);
+  readDrains(worker.store, worker.upstreams, worker.exchange.decode, now_ms);
 }

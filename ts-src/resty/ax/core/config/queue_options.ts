@@ -1,5 +1,5 @@
 import { DEFAULT_CLASSES } from "../classes";
-import { keyPath, type Problems, report } from "./problems";
+import { keyPath, positionPath, type Problems, report } from "./problems";
 import type { FieldSchema } from "./schema";
 import { quote, sortedKeys } from "./show";
 import { suggest } from "./suggest";
@@ -19,6 +19,47 @@ function checkHeader(text: string): string | undefined {
   }
   return text === "" ? "is empty; leave the option out instead" : undefined;
 }
+
+/** Options of `queue.drain`; the fields of core/model.ts DrainConfig. */
+export const drainOptions: Record<string, FieldSchema> = {
+  from: {
+    kind: "number",
+    min: 0,
+    max: 1,
+    default: 0,
+    doc:
+      "Share of `size` that must have been waiting for 2 s for draining to begin by itself; 0 = it begins by the " +
+      "[API](api.md#draining-a-backlog-patch) only. It ends when nothing waits any more.",
+    reason: "refusing requests while some could still wait is for the operator to want",
+  },
+  refuse: {
+    kind: "list",
+    of: { kind: "string", check: checkName, doc: "A class." },
+    doc: "Classes whose new requests are refused meanwhile. Without it all but those of priority 1.",
+  },
+  class_weights: {
+    kind: "map",
+    of: { kind: "number", min: 1, max: 1000, doc: "Weight of the class's priority." },
+    default_empty: true,
+    key_doc: "class",
+    key_check: checkName,
+    expected: "a map of class names to weights, { vip = 16, batch = 1 },",
+    doc:
+      "Shares of the classes in what is served meanwhile, instead of the order of age. Priorities without a weight have 16, " +
+      "8, 4, 2, 1.",
+    reason: "in a backlog all are old, and age no longer tells vip from batch",
+  },
+  max_extra_ratio: {
+    kind: "number",
+    min: 0,
+    max: 1,
+    default: 0.25,
+    doc:
+      "How far `max_concurrency_per_node` and `max_concurrency` may be exceeded meanwhile, in steps of 5 requests, as long " +
+      "as latency and errors stay as they were; 0 = not at all. `max_conns` is never exceeded.",
+    reason: "a limit has some reserve, and the steps find out; they go back when nodes become slower",
+  },
+};
 
 /** Options of `queue`; the fields of core/model.ts QueueConfig. */
 export const queueOptions: Record<string, FieldSchema> = {
@@ -55,6 +96,12 @@ export const queueOptions: Record<string, FieldSchema> = {
       "priority count together, and the smallest of their limits holds.",
     reason: "the shares of `size` do for most",
   },
+  drain: {
+    kind: "object",
+    fields: drainOptions,
+    expected: "a map of options, { from = 0.9 },",
+    doc: "How a backlog is worked off, see below and [admission.md](admission.md#draining-a-backlog).",
+  },
   deadline_header: {
     kind: "string",
     check: checkHeader,
@@ -86,18 +133,34 @@ export const admissionFields: Record<string, FieldSchema> = {
   },
 };
 
-/** Limits must be of classes there are. Parameters as of ObjectCheck. */
-export function checkQueue(record: Record<string, unknown>, path: string, problems: Problems): void {
-  const queue = record["queue"] as Record<string, unknown> | undefined;
-  const sizes = queue?.["class_sizes"] as Record<string, unknown> | undefined;
-  if (sizes === undefined) return;
-  const known = sortedKeys((record["classes"] as Record<string, unknown> | undefined) ?? DEFAULT_CLASSES);
-  const names = sortedKeys(sizes);
+/** Reports names that are no classes of the upstream. */
+function checkClassNames(names: string[], known: string[], path: string, indexed: boolean, problems: Problems): void {
   for (let i = 0; i < names.length; i++) {
     if (known.includes(names[i])) continue;
     const near = suggest(names[i], known);
     const hint = near === undefined ? "" : `; did you mean "${near}"?`;
-    const at = keyPath(keyPath(keyPath(path, "queue"), "class_sizes"), names[i]);
+    const at = indexed ? positionPath(path, i + 1) : keyPath(path, names[i]);
     report(problems, at, `${quote(names[i])} is no class here; one of ${quotedList(known)} is needed${hint}`);
   }
+}
+
+/** Classes named in the options of the queue must be classes there are. Parameters as of ObjectCheck. */
+export function checkQueue(record: Record<string, unknown>, path: string, problems: Problems): void {
+  const queue = record["queue"] as Record<string, unknown> | undefined;
+  if (queue === undefined) return;
+  const known = sortedKeys((record["classes"] as Record<string, unknown> | undefined) ?? DEFAULT_CLASSES);
+  const at = keyPath(path, "queue");
+  const sizes = queue["class_sizes"] as Record<string, unknown> | undefined;
+  if (sizes !== undefined) checkClassNames(sortedKeys(sizes), known, keyPath(at, "class_sizes"), false, problems);
+  const drain = queue["drain"] as Record<string, unknown> | undefined;
+  const weights = drain?.["class_weights"] as Record<string, unknown> | undefined;
+  const drain_at = keyPath(at, "drain");
+  if (weights !== undefined) {
+    checkClassNames(sortedKeys(weights), known, keyPath(drain_at, "class_weights"), false, problems);
+  }
+  const refuse = drain?.["refuse"] as unknown[] | undefined;
+  if (refuse === undefined) return;
+  const names: string[] = [];
+  for (let i = 0; i < refuse.length; i++) names[i] = typeof refuse[i] === "string" ? (refuse[i] as string) : known[0];
+  checkClassNames(names, known, keyPath(drain_at, "refuse"), true, problems);
 }

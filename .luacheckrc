@@ -22,3 +22,5 @@ files["lua-out/resty/ax/nginx"] = { std = "luajit+ngx_lua" }
 
 files["nginx"] = { std = "luajit+ngx_lua" }
 files["spec"] = { std = "luajit+busted" }
+-- wrk calls the global `done`.
+files["docker"] = { std = "luajit", globals = { "done" } }

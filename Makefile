@@ -9,7 +9,7 @@ SIM_SOURCES := $(shell find ts-src/sim) tstl.sim.json scripts/build-sim
 .DEFAULT_GOAL := help
 .PHONY: help install build check-fresh format clean
 .PHONY: lint lint-eslint lint-types lint-core lint-format lint-luacheck lint-config
-.PHONY: test test-unit test-nginx test-docker bench bench-pick simulate simulate-check demo up down
+.PHONY: test test-unit test-nginx test-docker bench bench-pick simulate simulate-check demo demo-docker up down
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,7 +45,7 @@ lint-format: | install ## prettier
 	@prettier --log-level warn --check "**/*.{ts,js,json}"
 
 lint-luacheck: | install ## luacheck, on compiled and hand-written Lua
-	@luacheck --quiet lua-out $(wildcard nginx) spec scripts
+	@luacheck --quiet lua-out $(wildcard nginx) docker spec scripts
 
 lint-config: | install ## the configuration reference agrees with the schema
 	@tsx scripts/config-reference.ts --check
@@ -87,6 +87,9 @@ simulate-check: build ## the reference case on real nginx and in the simulator, 
 
 demo: build ## gateway and six backends under load, compared with nginx's own policies
 	@tsx ts-src/node/demo/demo.ts
+
+demo-docker: ## the same in containers (PORT=…, MEASURE_S=…)
+	@scripts/demo-docker
 
 up: build ## start the demo gateway and leave it running
 	@tsx ts-src/node/demo/up.ts

@@ -21,6 +21,17 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        // Containers (scripts/with-docker): images are built once, by the first file that needs them.
+        test: {
+          name: "docker",
+          include: ["spec/docker/**/*.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
   },
 });

@@ -54,7 +54,7 @@ export function gatewayOptions(contender: Contender, backends: Backend[]): Gatew
     servers: backends,
     workers: WORKERS,
     balancer: contender.native ?? "none",
-    words: { strategy: contender.strategy ?? "" },
+    words: { strategy: contender.strategy ?? "", error_log: "error.log", api_clients: "127.0.0.1" },
     ready_path: "/",
   };
 }

@@ -128,7 +128,8 @@ async function run(dir: string, name: string, place: Place, options: BackendOpti
     seed: options.seed ?? 1,
     settings_path: join(dir, "settings.json"),
     listen: place.listen,
-    control_port: place.control_port,
+    error_log: "error.log",
+    control_listen: `127.0.0.1:${place.control_port}`,
   });
   // What kill -9 left: nginx does not bind over an existing socket file.
   if (place.port === 0) rmSync(place.address.slice("unix:".length), { force: true });

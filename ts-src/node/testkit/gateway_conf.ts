@@ -117,6 +117,8 @@ export function buildConf(options: GatewayOptions, dir: string, port: number, { 
     kit_dir: KIT_DIR,
     workers: options.workers ?? 1,
     port,
+    listen: `127.0.0.1:${port}`,
+    nginx_dir: join(ROOT, "nginx"),
     lua_package_path: luaPackagePath(options),
     log_level: options.log_level ?? "notice",
     upstream_name: name,

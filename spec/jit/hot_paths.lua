@@ -75,6 +75,39 @@ for name in pairs(registry.strategies) do
   end
 end
 
+--- Near its limits: every request leases its slot and gives it back, nodes are full now and then, overflow is used.
+local function near_limits(name, n)
+  local limits = { max_concurrency_per_node = 4, max_overflow_ratio = 0.5, max_concurrency = 5 * n }
+  local up = traffic.warm_upstream(name, n, limits)
+  local held, from, count = {}, 1, 0
+  for k = 1, n > 64 and 2000 or 20000 do
+    if k % 1000 == 1 then
+      jit.attach(on_trace, "trace")
+    end
+    -- From none to all of the places and back.
+    local wanted = math.floor((1 + math.sin(k / 400)) * 2.6 * n)
+    local record = traffic.hold(up, k % 512, 1000 + k)
+    if record then
+      held[from + count], count = record, count + 1
+    end
+    while count > 0 and count > wanted do
+      traffic.let_go(held[from])
+      held[from], from, count = nil, from + 1, count - 1
+    end
+    if k % 1000 == 0 then
+      jit.attach(on_trace)
+      upstreams.flush(up, 1000 + k)
+    end
+  end
+  return up
+end
+
+for _, name in ipairs({ "adaptive", "least_conn", "round_robin", "p2c" }) do
+  for _, n in ipairs({ 1, 6, 100 }) do
+    near_limits(name, n)
+  end
+end
+
 for _, text in ipairs(aborts) do
   print("aborted: " .. text)
 end

@@ -13,9 +13,9 @@ local M = {}
 
 local function silent() end
 
---- An upstream of n nodes that has seen some traffic.
-function M.warm_upstream(strategy, n)
-  local up = upstreams.new({ strategy = strategy, nodes = n, seed = 5, store = new_store() })
+--- An upstream of n nodes that has seen some traffic. config: overrides.
+function M.warm_upstream(strategy, n, config)
+  local up = upstreams.new({ strategy = strategy, nodes = n, seed = 5, store = new_store(), config = config })
   local rng = random.newRandom(17)
   for node = 1, n do
     up.pool.latency_ms[node] = 5 + random.draw(rng) * 20
@@ -51,6 +51,22 @@ function M.request(up, table_, key, now_ms)
   outcome.accountTry(up, node, 0, 7 + node % 5, true, now_ms + 7)
   requests.closeRequest(table_, record)
   return node
+end
+
+--- A request that stays in flight; nil when every node is full.
+function M.hold(up, key, now_ms)
+  local record = requests.newRequestRecord()
+  record.hash_key = key * 2654435761 % 4294967296
+  local node = pick.pickNode(up, record, now_ms, silent)
+  if node < 0 then
+    return nil
+  end
+  in_flight.beginTry(up, record, node, now_ms)
+  return record
+end
+
+function M.let_go(record)
+  in_flight.endTry(record)
 end
 
 local retried = requests.newRequestRecord()

@@ -1,297 +1,95 @@
 local ____exports = {}
-local isOut, widen, withRoom, pickBeyond
-local ____classes = require("resty.ax.core.classes")
-local avoids = ____classes.avoids
-local ____hash = require("resty.ax.core.hash")
-local HASH_RANGE = ____hash.HASH_RANGE
-local hashNumber = ____hash.hashNumber
-local ____load = require("resty.ax.core.load")
-local leastLoaded = ____load.leastLoaded
-local ____random = require("resty.ax.core.random")
-local draw = ____random.draw
 local ____ask = require("resty.ax.dataplane.ask")
 local ask = ____ask.ask
-local cheapestInTurn = ____ask.cheapestInTurn
+local ____choose = require("resty.ax.dataplane.choose")
+local pickOnce = ____choose.pickOnce
+local widen = ____choose.widen
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local freeSlots = ____in_flight.freeSlots
 local ____request_key = require("resty.ax.dataplane.request_key")
 local requestHash = ____request_key.requestHash
-local ____requests = require("resty.ax.dataplane.requests")
-local wasTried = ____requests.wasTried
 local ____slots = require("resty.ax.dataplane.slots")
 local freeSlot = ____slots.freeSlot
 local isClosed = ____slots.isClosed
+local noteAllFull = ____slots.noteAllFull
 local reopenAll = ____slots.reopenAll
 local takeSlot = ____slots.takeSlot
 local ____trials = require("resty.ax.dataplane.trials")
 local returnTrial = ____trials.returnTrial
-local takeTrial = ____trials.takeTrial
-local ____upstream = require("resty.ax.dataplane.upstream")
-local isTaken = ____upstream.isTaken
-local isUsable = ____upstream.isUsable
-function isOut(upstream, node)
-    return upstream.slots ~= nil and isClosed(upstream.slots, node, upstream.request.now_ms)
-end
-function widen(upstream, record, usable_only)
-    local scratch = upstream.scratch
-    local count = 0
-    do
-        local node = 0
-        while node < upstream.pool.n do
-            local usable = isUsable(upstream, node)
-            local allowed = not isTaken(upstream, node) and (usable or not usable_only)
-            if allowed and not wasTried(record, upstream, node) and not isOut(upstream, node) then
-                scratch[count + 1] = node
-                count = count + 1
-            end
-            node = node + 1
-        end
-    end
-    return count
-end
-function withRoom(upstream)
-    local pool = upstream.pool
-    local scratch = upstream.scratch
-    local count = 0
-    do
-        local k = 0
-        while k < pool.candidate_count do
-            if not isOut(upstream, pool.candidates[k + 1]) then
-                scratch[count + 1] = pool.candidates[k + 1]
-                count = count + 1
-            end
-            k = k + 1
-        end
-    end
-    return count
-end
-function pickBeyond(upstream, record)
-    local scratch = upstream.scratch
-    local count = widen(upstream, record, true)
-    if count == 0 and record.tries > record.settled_tries then
-        count = widen(upstream, record, false)
-    end
-    if count == 0 then
-        count = withRoom(upstream)
-    end
-    return count == 0 and -1 or cheapestInTurn(upstream, scratch, count)
-end
 --- What `pickNode` answers when every node has all the requests it may have.
 ____exports.ALL_FULL = -2
---- Whether some candidates must be left out because of their limits.
-local function hasClosed(upstream)
-    return upstream.slots ~= nil and upstream.slots.closed_count > 0
-end
---- A ramping node takes only so many at a time: its caches and pools are as cold as its share is small.
-local function isRampFull(upstream, node)
-    local limit = upstream.ramp_limit[node + 1]
-    if limit <= 0 then
-        return false
-    end
-    local pool = upstream.pool
-    return pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + pool.others_in_flight[node + 1] >= limit
-end
---- Takes ramping nodes that are full out of `scratch`, unless nothing would be left; returns how many are left.
-local function leaveRamps(upstream, count)
+--- Strategies are asked so often before any node with room will do: each time one more was found full.
+local ASK_MAX = 16
+--- Any usable node with room, whatever the strategy thinks; -1 = none.
+local function takeAny(upstream, slots, record)
     local scratch = upstream.scratch
-    local room = 0
-    do
-        local k = 0
-        while k < count do
-            if not isRampFull(upstream, scratch[k + 1]) then
-                room = room + 1
-            end
-            k = k + 1
-        end
-    end
-    if room == 0 then
-        return count
-    end
-    local kept = 0
-    do
-        local k = 0
-        while k < count do
-            if not isRampFull(upstream, scratch[k + 1]) then
-                scratch[kept + 1] = scratch[k + 1]
-                kept = kept + 1
-            end
-            k = k + 1
-        end
-    end
-    return kept
-end
---- Candidates of a view not yet tried and with room, into `scratch`; returns how many.
-local function narrow(upstream, pool, record)
-    local scratch = upstream.scratch
-    local count = 0
-    do
-        local k = 0
-        while k < pool.candidate_count do
-            local node = pool.candidates[k + 1]
-            if not wasTried(record, upstream, node) and not isOut(upstream, node) then
-                scratch[count + 1] = node
-                count = count + 1
-            end
-            k = k + 1
-        end
-    end
-    return upstream.ramps_limited and leaveRamps(upstream, count) or count
-end
---- Takes the nodes that the request's role keeps away from out of `scratch`; returns how many are left.
-local function keepForRole(upstream, pool, loads, role, count)
-    local scratch = upstream.scratch
-    local kept = 0
-    do
-        local k = 0
-        while k < count do
-            local node = scratch[k + 1]
-            if not avoids(role, loads, pool, node) then
-                scratch[kept + 1] = node
-                kept = kept + 1
-            end
-            k = k + 1
-        end
-    end
-    return kept
-end
---- The strategy's pick is not for this request's class: it picks again among those that are.
-local function pickForRole(upstream, pool, state, loads, record, report)
-    local scratch = upstream.scratch
-    local count = narrow(upstream, pool, record)
-    local all = count
-    count = keepForRole(
-        upstream,
-        pool,
-        loads,
-        record.role,
-        all
-    )
-    if count > 0 then
-        return ask(
-            upstream,
-            pool,
-            state,
-            scratch,
-            count,
-            report
-        )
-    end
-    count = narrow(upstream, pool, record)
+    local count = widen(upstream, record, not upstream.panic)
     upstream.turn = upstream.turn + 1
-    return leastLoaded(
-        pool,
-        pool.static_weight,
-        scratch,
-        count,
-        upstream.turn % count
-    )
+    do
+        local k = 0
+        while k < count do
+            local node = scratch[(k + upstream.turn) % count + 1]
+            if takeSlot(slots, node, upstream.request.now_ms) then
+                return node
+            end
+            k = k + 1
+        end
+    end
+    return -1
 end
---- One view of the upstream, with regard to the request's class; -1 when nothing in it is left for the request.
-local function pickInView(upstream, placement, is_other, record, report)
-    local pool = is_other and placement.others or upstream.pool
-    local ____is_other_0
-    if is_other then
-        ____is_other_0 = placement.others_state
-    else
-        ____is_other_0 = upstream.strategy_state
+--- One of `allow`'s two rounds: asks the strategy until a node has a slot, then takes any; -1 = every node is full.
+local function pickAllowed(upstream, slots, record, report)
+    do
+        local k = 0
+        while k < ASK_MAX do
+            local node = pickOnce(upstream, record, report)
+            if node < 0 then
+                return -1
+            end
+            if takeSlot(slots, node, upstream.request.now_ms) then
+                return node
+            end
+            returnTrial(upstream, node)
+            k = k + 1
+        end
     end
-    local state = ____is_other_0
-    local candidates = pool.candidates
-    local count = pool.candidate_count
-    if upstream.request.tries > 0 or hasClosed(upstream) or upstream.ramps_limited then
-        candidates = upstream.scratch
-        count = narrow(upstream, pool, record)
+    return takeAny(upstream, slots, record)
+end
+--- Nodes are full: picks until one has a slot, within the limits first, then in their overflow.
+local function pickWithRoom(upstream, slots, record, report)
+    local now_ms = upstream.request.now_ms
+    if now_ms < slots.all_full_until_ms then
+        return ____exports.ALL_FULL
     end
-    if count == 0 then
+    reopenAll(slots, now_ms)
+    local node = pickAllowed(upstream, slots, record, report)
+    if node >= 0 then
+        return node
+    end
+    slots.allow = 1
+    node = pickAllowed(upstream, slots, record, report)
+    if node >= 0 then
+        return node
+    end
+    if upstream.request.tries == 0 then
+        noteAllFull(slots, now_ms)
+    end
+    return ____exports.ALL_FULL
+end
+--- In pools up to this size all nodes are looked at as soon as one is full.
+local NARROW_MAX = 64
+--- In a large pool with a full node here and there most picks do not meet one: so without looking at all of them first.
+local function pickUnnarrowed(upstream, slots, report)
+    local ____upstream_0 = upstream
+    local pool = ____upstream_0.pool
+    local request = ____upstream_0.request
+    if pool.candidate_count <= NARROW_MAX or request.tries > 0 or upstream.placement ~= nil then
+        return -1
+    end
+    if upstream.ramps_limited or upstream.trials.open_count > 0 then
         return -1
     end
     local node = ask(
-        upstream,
-        pool,
-        state,
-        candidates,
-        count,
-        report
-    )
-    if placement.source == nil then
-        return node
-    end
-    local loads = is_other and placement.others_loads or placement.loads
-    if not avoids(record.role, loads, pool, node) then
-        return node
-    end
-    return pickForRole(
-        upstream,
-        pool,
-        state,
-        loads,
-        record,
-        report
-    )
-end
---- Seed of the draw that sends keys to other zones: another than the rings', or one arc of the ring would go.
-local ZONE_SEED = 1
---- 0..1. Where a key decides it decides here too: the same keys overflow, and the others stay.
-local function drawZone(upstream, placement)
-    if upstream.strategy.uses_key == true then
-        return hashNumber(upstream.request.key, ZONE_SEED) / HASH_RANGE
-    end
-    return draw(placement.random)
-end
---- With zones or classes: a view by the zones' shares, the other one when it has nothing left.
-local function pickPlaced(upstream, placement, record, report)
-    local others_count = placement.others.candidate_count
-    local is_other = others_count > 0 and drawZone(upstream, placement) >= placement.local_share
-    local node = pickInView(
-        upstream,
-        placement,
-        is_other,
-        record,
-        report
-    )
-    if node < 0 and others_count > 0 then
-        node = pickInView(
-            upstream,
-            placement,
-            not is_other,
-            record,
-            report
-        )
-    end
-    return node < 0 and pickBeyond(upstream, record) or node
-end
---- The slow way: some candidates are out for this request.
-local function pickNarrowed(upstream, record, report)
-    local count = narrow(upstream, upstream.pool, record)
-    if count == 0 then
-        return pickBeyond(upstream, record)
-    end
-    return ask(
-        upstream,
-        upstream.pool,
-        upstream.strategy_state,
-        upstream.scratch,
-        count,
-        report
-    )
-end
---- One pick, within what the limits are known to allow; -1 when nothing is left.
-local function pickOnce(upstream, record, report)
-    local pool = upstream.pool
-    local is_first = upstream.request.tries == 0
-    if is_first and upstream.trials.open_count > 0 then
-        local node = takeTrial(upstream, record, report)
-        if node >= 0 then
-            return node
-        end
-    end
-    if upstream.placement ~= nil then
-        return pickPlaced(upstream, upstream.placement, record, report)
-    end
-    if not is_first or hasClosed(upstream) or upstream.ramps_limited then
-        return pickNarrowed(upstream, record, report)
-    end
-    return ask(
         upstream,
         pool,
         upstream.strategy_state,
@@ -299,44 +97,29 @@ local function pickOnce(upstream, record, report)
         pool.candidate_count,
         report
     )
+    return not isClosed(slots, node, request.now_ms) and takeSlot(slots, node, request.now_ms) and node or -1
 end
---- Nodes are full: picks until one has a slot, within the limits first, then in their overflow.
-local function pickWithRoom(upstream, slots, record, report)
-    local now_ms = upstream.request.now_ms
-    reopenAll(slots, now_ms)
-    do
-        local k = 0
-        while k < 2 * slots.n + 2 do
-            local node = pickOnce(upstream, record, report)
-            if node >= 0 then
-                if takeSlot(slots, node, now_ms) then
-                    return node
-                end
-                returnTrial(upstream, node)
-            elseif slots.allow == 1 then
-                return ____exports.ALL_FULL
-            else
-                slots.allow = 1
-            end
-            k = k + 1
-        end
+--- The first choice, with its slot; -1 = it, or some other node, is full.
+local function pickFirst(upstream, slots, record, report)
+    if slots.closed_count > 0 then
+        return pickUnnarrowed(upstream, slots, report)
     end
-    return ____exports.ALL_FULL
+    local node = pickOnce(upstream, record, report)
+    if node < 0 or takeSlot(slots, node, upstream.request.now_ms) then
+        return node
+    end
+    returnTrial(upstream, node)
+    return -1
 end
 --- The pick of an upstream with limits: the node has a slot for the request.
 local function pickSlot(upstream, slots, record, report)
-    local now_ms = upstream.request.now_ms
     slots.off = upstream.logs_missed > 0
     slots.allow = 0
-    if not takeSlot(slots, slots.n, now_ms) then
+    if not takeSlot(slots, slots.n, upstream.request.now_ms) then
         return ____exports.ALL_FULL
     end
     upstream.trials.taken = -1
-    local node = slots.closed_count == 0 and pickOnce(upstream, record, report) or -1
-    if node >= 0 and not takeSlot(slots, node, now_ms) then
-        returnTrial(upstream, node)
-        node = -1
-    end
+    local node = pickFirst(upstream, slots, record, report)
     if node < 0 then
         node = pickWithRoom(upstream, slots, record, report)
     end

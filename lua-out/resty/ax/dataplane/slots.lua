@@ -92,6 +92,8 @@ function ____exports.newSlots(store, holder, upstream, ids, limits)
         cooling_until_ms = {},
         closed_count = 0,
         is_closed = {},
+        all_full_until_ms = 0,
+        reopened_at_ms = -1,
         allow = 0,
         cool_down_ms = limits.cool_down_ms,
         unleased_total = 0,
@@ -140,6 +142,7 @@ end
 function ____exports.setLimit(slots, node, limit)
     local own = slots.own_limit[node + 1]
     local lowered = limit < own
+    slots.all_full_until_ms = 0
     slots.limit[node + 1] = lowered and limit or own
     slots.hard[node + 1] = lowered and limit or slots.own_hard[node + 1]
 end
@@ -148,6 +151,7 @@ end
 -- @param at node number, or n for the upstream as a whole
 -- @param limit 1 or more
 function ____exports.setOwnLimit(slots, at, limit, overflow_ratio)
+    slots.all_full_until_ms = 0
     slots.own_limit[at + 1] = limit
     slots.own_hard[at + 1] = hardLimit(limit, overflow_ratio)
     slots.limit[at + 1] = limit
@@ -164,8 +168,13 @@ local function reopen(slots, at, now_ms)
     slots.is_closed[at + 1] = false
     slots.closed_count = slots.closed_count - 1
 end
---- Looks which nodes are open again. Before the slow kind of pick: call it when `closed_count` is not 0.
+--- Looks which nodes are open again, once per turn of the clock. Before the slow kind of pick: call it when
+-- `closed_count` is not 0.
 function ____exports.reopenAll(slots, now_ms)
+    if slots.reopened_at_ms == now_ms then
+        return
+    end
+    slots.reopened_at_ms = now_ms
     do
         local node = 0
         while node < slots.n do
@@ -175,6 +184,12 @@ function ____exports.reopenAll(slots, now_ms)
             node = node + 1
         end
     end
+end
+--- Nodes for which "all are full" is believed for a ms longer: finding out costs the store an access or two for each.
+local NODES_PER_MS = 250
+--- A whole pick has found every node full.
+function ____exports.noteAllFull(slots, now_ms)
+    slots.all_full_until_ms = now_ms + math.max(REFUSED_FOR_MS, slots.n / NODES_PER_MS)
 end
 --- Whether the pick under way must leave the node out: it was refused just now, or it is overloaded and cools down.
 function ____exports.isClosed(slots, node, now_ms)
@@ -209,6 +224,9 @@ function ____exports.freeSlot(slots, at)
     end
     slots.refused_ms[at + 1] = -1
     slots.refused_hard_ms[at + 1] = -1
+    if at < slots.n then
+        slots.all_full_until_ms = 0
+    end
     if slots.used[at + 1] >= slots.held[at + 1] then
         return
     end

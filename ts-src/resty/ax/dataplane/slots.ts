@@ -56,6 +56,10 @@ export interface Slots {
   /** Nodes that were refused or are cooling: the picks look only when there are some. */
   closed_count: number;
   is_closed: boolean[];
+  /** Every node was found full; to be believed until then unless something changes in this worker, monotonic ms. */
+  all_full_until_ms: number;
+  /** Marks were looked through at this time. */
+  reopened_at_ms: number;
   /** What the pick under way may use. */
   allow: Allow;
   cool_down_ms: number;
@@ -127,6 +131,8 @@ export function newSlots(store: Store, holder: number, upstream: string, ids: st
     cooling_until_ms: [],
     closed_count: 0,
     is_closed: [],
+    all_full_until_ms: 0,
+    reopened_at_ms: -1,
     allow: Allow.Limit,
     cool_down_ms: limits.cool_down_ms,
     unleased_total: 0,
@@ -160,6 +166,7 @@ export function setHolder(slots: Slots, holder: number): void {
 export function setLimit(slots: Slots, node: number, limit: number): void {
   const own = slots.own_limit[node];
   const lowered = limit < own;
+  slots.all_full_until_ms = 0;
   slots.limit[node] = lowered ? limit : own;
   slots.hard[node] = lowered ? limit : slots.own_hard[node];
 }
@@ -171,6 +178,7 @@ export function setLimit(slots: Slots, node: number, limit: number): void {
  * @param limit 1 or more
  */
 export function setOwnLimit(slots: Slots, at: number, limit: number, overflow_ratio: number): void {
+  slots.all_full_until_ms = 0;
   slots.own_limit[at] = limit;
   slots.own_hard[at] = hardLimit(limit, overflow_ratio);
   slots.limit[at] = limit;
@@ -199,9 +207,22 @@ function reopen(slots: Slots, at: number, now_ms: number): void {
   slots.closed_count--;
 }
 
-/** Looks which nodes are open again. Before the slow kind of pick: call it when `closed_count` is not 0. */
+/**
+ * Looks which nodes are open again, once per turn of the clock. Before the slow kind of pick: call it when
+ * `closed_count` is not 0.
+ */
 export function reopenAll(slots: Slots, now_ms: number): void {
+  if (slots.reopened_at_ms === now_ms) return;
+  slots.reopened_at_ms = now_ms;
   for (let node = 0; node < slots.n; node++) if (slots.is_closed[node]) reopen(slots, node, now_ms);
+}
+
+/** Nodes for which "all are full" is believed for a ms longer: finding out costs the store an access or two for each. */
+const NODES_PER_MS = 250;
+
+/** A whole pick has found every node full. */
+export function noteAllFull(slots: Slots, now_ms: number): void {
+  slots.all_full_until_ms = now_ms + Math.max(REFUSED_FOR_MS, slots.n / NODES_PER_MS);
 }
 
 function wasRefused(at_ms: number, now_ms: number): boolean {
@@ -252,6 +273,8 @@ export function freeSlot(slots: Slots, at: number): void {
   if (slots.limit[at] === 0) return;
   slots.refused_ms[at] = -1;
   slots.refused_hard_ms[at] = -1;
+  // A refused request gives back what it had of the upstream as a whole: that makes no room at a node.
+  if (at < slots.n) slots.all_full_until_ms = 0;
   if (slots.used[at] >= slots.held[at]) return;
   slots.touched[at] = true;
   giveIdle(slots, at);

@@ -29,6 +29,8 @@ export interface GatewayOptions {
   upstream_name?: string;
   /** Idle connections kept to the upstream by each worker, 256 by default: more than tests open. */
   keepalive?: number;
+  /** Connections of each worker, to clients and to nodes, 8192 by default. */
+  worker_connections?: number;
   /** Size of lua_shared_dict ax, "16m" by default. */
   shared_dict_size?: string;
   /** Calls `access` in the access phase; off by default, as it is optional. */
@@ -60,6 +62,9 @@ export interface GatewayOptions {
   parent_dir?: string;
   leave_running?: boolean;
 }
+
+/** More than specs open. */
+const WORKER_CONNECTIONS = 8192;
 
 /** Address of a node as a `server` line has it. */
 function serverLine(server: Backend | string, params: string): string {
@@ -116,6 +121,9 @@ export function buildConf(options: GatewayOptions, dir: string, port: number, { 
     load_modules: findNginx().load_modules,
     kit_dir: KIT_DIR,
     workers: options.workers ?? 1,
+    worker_connections: options.worker_connections ?? WORKER_CONNECTIONS,
+    // Some more than the connections, for logs and for what nginx itself has open.
+    open_files: (options.worker_connections ?? WORKER_CONNECTIONS) + 1024,
     port,
     listen: `127.0.0.1:${port}`,
     nginx_dir: join(ROOT, "nginx"),

@@ -95,3 +95,12 @@ export function machineCpuSeconds(): { busy_s: number; idle_s: number } {
   const idle = (ticks[3] ?? 0) + (ticks[4] ?? 0);
   return { busy_s: (total - idle) / ticksPerSecond(), idle_s: idle / ticksPerSecond() };
 }
+
+/** Memory of a process that is in RAM, kB; 0 for one that is gone. */
+export function residentKb(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}

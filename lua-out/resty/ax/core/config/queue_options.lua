@@ -95,7 +95,7 @@ ____exports.queueOptions = {
         max = MAX_SIZE,
         default = 1000,
         doc = "Most requests waiting at a time, over all workers; past it `503` with `X-AX-Reject: queue_full`. With `class_source`, " .. "priority 2 may fill 90 % of it, 3 80 %, 4 70 %, 5 60 %: there is room for higher ones when batch has piled up.",
-        reason = "each holds a connection and some 20 kB; a thousand is more than is served before the time-out of most upstreams"
+        reason = "each holds a connection and some 13 kB; a thousand is more than is served before the time-out of most upstreams"
     },
     timeout_ms = {
         kind = "number",

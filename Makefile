@@ -91,8 +91,8 @@ demo: build ## gateway and six backends under load, compared with nginx's own po
 demo-docker: ## the same in containers (PORT=…, MEASURE_S=…)
 	@scripts/demo-docker
 
-up: build ## start the demo gateway and leave it running
-	@tsx ts-src/node/demo/up.ts
+up: build ## start the demo gateway and leave it running (PORT=…, STRATEGY=…)
+	@tsx ts-src/node/demo/up.ts $(if $(PORT),--port $(PORT)) $(if $(STRATEGY),--strategy $(STRATEGY))
 
 down: | install ## stop what `make up` started
 	@tsx ts-src/node/demo/down.ts

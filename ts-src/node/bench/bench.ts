@@ -38,10 +38,10 @@ function count(text: string): number {
 function withoutMissing(scenarios: Scenario[], skip: boolean): Scenario[] {
   if (which("wrk") === undefined) throw new UsageError("wrk is not installed: apt-get install wrk");
   const reasons = new Set(scenarios.flatMap(({ contenders }) => contenders.flatMap((it) => missing(it) ?? [])));
-  for (const reason of reasons) {
-    if (!skip) throw new UsageError(`${reason}; or leave it out: make bench SKIP_MISSING=1`);
-    process.stderr.write(`left out: ${reason}\n`);
+  if (!skip && reasons.size > 0) {
+    throw new UsageError(`${[...reasons].join("; ")}; or leave it out: make bench SKIP_MISSING=1`);
   }
+  for (const reason of reasons) process.stderr.write(`left out: ${reason}\n`);
   return scenarios.map((scenario) => ({
     ...scenario,
     contenders: scenario.contenders.filter((contender) => missing(contender) === undefined),

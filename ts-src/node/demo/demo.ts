@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { Listr, ListrLogger, ProcessOutput } from "listr2";
-import { type Backend, cpuSeconds, type Kit, machineCpuSeconds, runWrk, withKit } from "../testkit";
+import { type Backend, cpuSeconds, findNginx, findWrk, type Kit, machineCpuSeconds, runWrk, withKit } from "../testkit";
 import { onUncleanExit } from "../testkit/child";
 import {
   CONNECTIONS,
@@ -124,6 +124,9 @@ const forgetCursor = onUncleanExit(() => {
 });
 
 try {
+  // Before anything is started.
+  findWrk();
+  findNginx();
   if (options.json !== true) process.stdout.write(`${explanation(options.seconds)}\n\n`);
   const results = await withKit("demo", (kit) => runAll(kit, options.seconds), { keep_when_interrupted: false });
   if (options.json === true) {

@@ -1,5 +1,5 @@
 /**
- * What `up` leaves running, so that `down` finds it: .build/demo.json, written by up, read by both,
+ * What `up` leaves running, so that `down` finds it: .build/demo.json (or $AX_DEMO_STATE), written by up, read by both,
  * removed by down.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,8 @@ import { isAlive, waitFor } from "../testkit";
 import { startTicks } from "../testkit/proc";
 import { removeDir, ROOT } from "../testkit/workdir";
 
-const STATE_PATH = join(ROOT, ".build", "demo.json");
+/** Specs keep theirs elsewhere: a demo may be up while they run. */
+const STATE_PATH = process.env.AX_DEMO_STATE ?? join(ROOT, ".build", "demo.json");
 
 /** A process, and when it started: pids are used again, the two together are not. */
 export interface Running {

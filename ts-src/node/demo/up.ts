@@ -1,13 +1,21 @@
 /** Leaves the demo's gateway and nodes running. `down` stops them. */
-import { Command } from "commander";
-import { type Backend, NginxStartError, startBackend, startGateway } from "../testkit";
+import { Command, InvalidArgumentError } from "commander";
+import { type Backend, isTaken, NginxStartError, startBackend, startGateway } from "../testkit";
 import { newDir } from "../testkit/workdir";
 import { gatewayOptions, nodeOptions, NODES } from "./scenario";
 import { readState, running, type State, stopAll, writeState } from "./state";
 
 interface Options {
   strategy: string;
-  port?: string;
+  port?: number;
+}
+
+function portNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 65535) {
+    throw new InvalidArgumentError("A whole number from 1 to 65535 is allowed.");
+  }
+  return value;
 }
 
 function printGuide(url: string, dir: string): void {
@@ -24,6 +32,9 @@ function printGuide(url: string, dir: string): void {
 }
 
 async function start(options: Options): Promise<State & { url: string }> {
+  if (options.port !== undefined && (await isTaken(options.port))) {
+    throw new Error(`port ${options.port} is taken: choose another one (make up PORT=…), or none for a free one`);
+  }
   const dir = newDir("up");
   const state: State = { dir, processes: [] };
   const keep = { parent_dir: dir, leave_running: true };
@@ -35,7 +46,7 @@ async function start(options: Options): Promise<State & { url: string }> {
     writeState(state);
   }
   const contender = { name: options.strategy, by: "ax", strategy: options.strategy };
-  const port = options.port === undefined ? {} : { port: Number(options.port) };
+  const port = options.port === undefined ? {} : { port: options.port };
   const gateway = await startGateway({ ...gatewayOptions(contender, backends), ...keep, ...port });
   // First in the list, first to be stopped.
   state.processes.unshift(running("gateway", gateway.masterPid()));
@@ -47,7 +58,7 @@ async function start(options: Options): Promise<State & { url: string }> {
 const options = new Command("up")
   .description("Starts a gateway with six nodes, one of them slow, and leaves them running.")
   .option("--strategy <name>", "who gets the requests", "adaptive")
-  .option("--port <n>", "port of the gateway; a free one by default")
+  .option("--port <n>", "port of the gateway; a free one by default", portNumber)
   .parse()
   .opts<Options>();
 

@@ -34,6 +34,11 @@ function tryBind(port: number, host: string): Promise<number | undefined> {
   });
 }
 
+/** Whether somebody listens on the port already, or it cannot be had for another reason. */
+export async function isTaken(port: number, host = "127.0.0.1"): Promise<boolean> {
+  return (await tryBind(port, host)) === undefined;
+}
+
 /**
  * Finds a free TCP port by binding it for a moment. Somebody else may take it before you do:
  * whoever starts a listener tries again with another port (startBackend and startGateway do).

@@ -83,13 +83,22 @@ function run(program: string, args: string[]): Promise<string> {
 }
 
 /**
+ * Where wrk is. Callers that start much before they load it ask first.
+ * @throws Error that says how to install it
+ */
+export function findWrk(): string {
+  const program = which("wrk");
+  if (program === undefined) throw new Error("wrk is not installed: apt-get install wrk");
+  return program;
+}
+
+/**
  * Loads `url` with wrk.
  * @param options duration_s is a whole number of seconds, as wrk takes no other
  * @throws Error when wrk is not installed, or did not run to its end
  */
 export async function runWrk(options: WrkOptions): Promise<LoadResult> {
-  const program = which("wrk");
-  if (program === undefined) throw new Error("wrk is not installed: apt-get install wrk");
+  const program = findWrk();
   const dir = newDir("wrk");
   const forget = onUncleanExit(() => removeDir(dir));
   try {

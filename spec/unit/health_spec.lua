@@ -310,6 +310,54 @@ describe("failures of any kind", function()
   end)
 end)
 
+describe("a node that failed and that picks leave alone", function()
+  local function lonely()
+    local node = subject()
+    assert.equal("suspect", node.look({ failures = 3, judged = 3, failed = 3 }))
+    return node
+  end
+  local nothing = { failures = 3, judged = 0, failed = 0 }
+
+  it("gets one request in a short window, over all workers, as long as nothing tells how it is", function()
+    local node = lonely()
+    assert.equal("suspect", node.look(nothing, 4999))
+    assert.is_nil(node.health.live)
+    node.look(nothing, 1)
+    assert.is_true(node.health.live)
+    assert.equal(1, node.health.trial)
+    node.look(nothing, 4999)
+    assert.equal(1, node.health.trial)
+    node.look(nothing, 1)
+    assert.equal(2, node.health.trial)
+    node.look({ failures = 4, judged = 1, failed = 1 })
+    assert.is_nil(node.health.live)
+  end)
+
+  it("is ejected when that fails after the error time, and not by what failed long ago", function()
+    local node = lonely()
+    for _ = 1, 100 do
+      assert.equal("suspect", node.look(nothing))
+    end
+    assert.equal("ejected", node.look({ failures = 4, judged = 1, failed = 1 }))
+    assert.equal("4 failures in a row, and nothing else for 51 s", node.reason())
+    node = lonely()
+    assert.equal("suspect", node.look({ failures = 9, judged = 1, failed = 1 }, 29000))
+  end)
+
+  it("need not be suspect for that", function()
+    local node = subject()
+    assert.equal("online", node.look({ failures = 1, judged = 0 }, 5000))
+    assert.is_true(node.health.live)
+  end)
+
+  it("is back when that is answered", function()
+    local node = lonely()
+    node.look(nothing, 5000)
+    assert.equal("online", node.look({ failures = 0, judged = 1, failed = 0 }))
+    assert.is_nil(node.health.live)
+  end)
+end)
+
 describe("silence", function()
   local silent = { oldest_ms = 5000, silence_limit_ms = 2000, in_flight = 3 }
 

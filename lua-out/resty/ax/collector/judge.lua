@@ -130,7 +130,7 @@ function describeForPicks(node, upstream, means, now_ms)
     detail.state = health.state
     detail.weight = round(node.config.weight * detail.score * ramp, 10000)
     detail.static_weight = round(node.config.weight * ramp, 10000)
-    local may_try = health.state == "probing" and (health.live == true or seen.probe == nil)
+    local may_try = health.live == true or health.state == "probing" and seen.probe == nil
     detail.trial = may_try and health.trial or nil
     local limits = health.state == "ramping" and upstream.usual_in_flight > 0
     local factor = limits and rampFactor(health, upstream.config, now_ms) or 1

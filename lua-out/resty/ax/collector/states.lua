@@ -121,7 +121,7 @@ function moveState(collector, upstream, node, counts, limit_ms, now_ms)
     elseif seen.will ~= nil then
         node.described = false
     end
-    if health.state == "probing" and (next.state ~= "probing" or next.trial ~= health.trial) then
+    if health.trial > 0 and (next.state ~= health.state or next.trial ~= health.trial) then
         collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, health.trial))
     end
     if next.state == "probing" and next.trial ~= health.trial then

@@ -124,7 +124,7 @@ function describeForPicks(node: NodeRecord, upstream: UpstreamRecord, means: Sig
   detail.state = health.state;
   detail.weight = round(node.config.weight * detail.score * ramp, 1e4);
   detail.static_weight = round(node.config.weight * ramp, 1e4);
-  const may_try = health.state === "probing" && (health.live === true || seen.probe === undefined);
+  const may_try = health.live === true || (health.state === "probing" && seen.probe === undefined);
   detail.trial = may_try ? health.trial : undefined;
   const limits = health.state === "ramping" && upstream.usual_in_flight > 0;
   const factor = limits ? rampFactor(health, upstream.config, now_ms) : 1;

@@ -96,7 +96,7 @@ function moveState(
   if (next.state !== health.state) changed(collector, upstream, node, health.state, now_ms);
   // Another will may mean the same state, for other reasons.
   else if (seen.will !== undefined) node.described = false;
-  if (health.state === "probing" && (next.state !== "probing" || next.trial !== health.trial)) {
+  if (health.trial > 0 && (next.state !== health.state || next.trial !== health.trial)) {
     collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, health.trial));
   }
   if (next.state === "probing" && next.trial !== health.trial) {

@@ -1,5 +1,5 @@
 local ____exports = {}
-local backText, clear, obey, isDrained, take, admit, coolDown, grantTrial, tryOut, tryLive, tryByProbe, eject, judge, soften, keepVerdict, settle, DRAIN_LEAST_MS
+local backText, clear, obey, isDrained, take, admit, coolDown, grantTrial, tryOut, tryLive, tryByProbe, eject, judge, sample, soften, keepVerdict, settle, DRAIN_LEAST_MS
 local ____operator = require("resty.ax.core.operator")
 local willText = ____operator.willText
 local ____reasons = require("resty.ax.core.reasons")
@@ -18,6 +18,7 @@ local STATES = ____states.STATES
 local ____verdicts = require("resty.ax.core.health.verdicts")
 local degradedCause = ____verdicts.degradedCause
 local ejectVerdict = ____verdicts.ejectVerdict
+local starves = ____verdicts.starves
 local suspectCause = ____verdicts.suspectCause
 local watch = ____verdicts.watch
 function backText(health)
@@ -275,10 +276,29 @@ function judge(health, seen, node, upstream, now_ms)
         current.kept = verdict and verdict.text
     end
     return settle(
-        soften(current, seen, upstream, now_ms),
+        sample(
+            soften(current, seen, upstream, now_ms),
+            seen,
+            upstream,
+            now_ms
+        ),
         upstream,
         now_ms
     )
+end
+function sample(health, seen, upstream, now_ms)
+    if health.state == "ramping" then
+        return health
+    end
+    if starves(health, seen, upstream, now_ms) then
+        return grantTrial(health, true, now_ms)
+    end
+    if health.live ~= true or seen.judged == 0 then
+        return health
+    end
+    local next = copy(health)
+    next.live = nil
+    return next
 end
 function soften(health, seen, upstream, now_ms)
     if health.state == "ramping" then

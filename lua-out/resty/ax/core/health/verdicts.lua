@@ -1,5 +1,5 @@
 local ____exports = {}
-local probeVerdict, connectionVerdict, errorVerdict, silenceVerdict, SILENT_LEAST
+local probeVerdict, connectionVerdict, errorVerdict, rowOf, rowVerdict, silenceVerdict, SILENT_LEAST
 local ____reasons = require("resty.ax.core.reasons")
 local errorRateText = ____reasons.errorRateText
 local percentText = ____reasons.percentText
@@ -32,7 +32,7 @@ function connectionVerdict(health, seen, node, upstream, now_ms)
         return {by = "connections", text = "no connection at the first try since its return"}
     end
     local lasted_ms = now_ms - health.since_ms
-    local failures = math.min(seen.failures, seen.picks_since_return)
+    local failures = rowOf(seen)
     local dead = health.state == "suspect" and streak >= 1 and failures >= ____exports.SUSPECT_AFTER and seen.failed == seen.judged
     if not dead or lasted_ms < upstream.window_short_s * 1000 then
         return nil
@@ -51,6 +51,20 @@ function errorVerdict(health, seen, upstream, now_ms)
     local rate = seen.failed / seen.judged
     local text = errorRateText(rate, for_ms, upstream.eject_error_rate, upstream.eject_error_rate_for_s)
     return {by = "errors", text = text}
+end
+function rowOf(seen)
+    return math.min(seen.failures, seen.picks_since_return)
+end
+function rowVerdict(health, seen, upstream, now_ms)
+    local for_ms = now_ms - health.since_ms
+    local only_fails = seen.failed > 0 and seen.failed == seen.judged and rowOf(seen) >= ____exports.SUSPECT_AFTER
+    if health.state ~= "suspect" or not only_fails or for_ms < upstream.eject_error_rate_for_s * 1000 then
+        return nil
+    end
+    return {
+        by = "errors",
+        text = ((tostring(rowOf(seen)) .. " failures in a row, and nothing else for ") .. secondsText(for_ms)) .. " s"
+    }
 end
 function silenceVerdict(health, seen, upstream, now_ms)
     if health.silent_since_ms == nil or seen.in_flight < SILENT_LEAST then
@@ -103,7 +117,7 @@ function ____exports.ejectVerdict(health, seen, node, upstream, now_ms)
         node,
         upstream,
         now_ms
-    ) or errorVerdict(health, seen, upstream, now_ms) or silenceVerdict(health, seen, upstream, now_ms)
+    ) or errorVerdict(health, seen, upstream, now_ms) or rowVerdict(health, seen, upstream, now_ms) or silenceVerdict(health, seen, upstream, now_ms)
     if ____temp_1 == nil then
         local ____temp_0
         if seen.host_out == nil then
@@ -114,6 +128,13 @@ function ____exports.ejectVerdict(health, seen, node, upstream, now_ms)
         ____temp_1 = ____temp_0
     end
     return ____temp_1
+end
+--- Whether picks leave a node that failed last so alone that nothing tells whether it still fails: then a request is sent
+-- to it now and then, over all workers, to throw it out or to bring it back.
+function ____exports.starves(health, seen, upstream, now_ms)
+    local pause_ms = upstream.window_short_s * 1000
+    local since_ms = math.max(health.since_ms, health.trial_at_ms)
+    return seen.judged == 0 and rowOf(seen) > 0 and now_ms - since_ms >= pause_ms
 end
 ---
 -- @returns why the node is suspect, or undefined
@@ -128,7 +149,7 @@ function ____exports.suspectCause(health, seen, upstream, now_ms)
         local rate = percentText(seen.failed / seen.judged)
         return ((("error rate " .. rate) .. " % (limit ") .. percentText(upstream.eject_error_rate)) .. " %)"
     end
-    local failures = math.min(seen.failures, seen.picks_since_return)
+    local failures = rowOf(seen)
     if failures >= ____exports.SUSPECT_AFTER then
         return tostring(failures) .. " failures in a row"
     end

@@ -6,7 +6,7 @@ import { coolDownMs } from "./cool_down";
 import { copy, enter, type Health, IN_ROTATION, type Seen } from "./record";
 import { startRamp, startSlowly } from "./ramp";
 import { STATES } from "./states";
-import { degradedCause, ejectVerdict, suspectCause, type Verdict, watch } from "./verdicts";
+import { degradedCause, ejectVerdict, starves, suspectCause, type Verdict, watch } from "./verdicts";
 
 /**
  * The state machine of one node: pure, one look at a time. What may follow what is in transitions.ts, as data; the
@@ -205,7 +205,17 @@ function judge(health: Health, seen: Seen, node: NodeConfig, upstream: UpstreamC
     current = copy(health);
     current.kept = verdict?.text;
   }
-  return settle(soften(current, seen, upstream, now_ms), upstream, now_ms);
+  return settle(sample(soften(current, seen, upstream, now_ms), seen, upstream, now_ms), upstream, now_ms);
+}
+
+/** A node in rotation that failed, and that nobody sends anything to since, gets one request now and then. */
+function sample(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): Health {
+  if (health.state === "ramping") return health;
+  if (starves(health, seen, upstream, now_ms)) return grantTrial(health, true, now_ms);
+  if (health.live !== true || seen.judged === 0) return health;
+  const next = copy(health);
+  next.live = undefined;
+  return next;
 }
 
 /** Between the states in rotation. A ramping node stays one: its share is low already. */

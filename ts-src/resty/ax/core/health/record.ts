@@ -30,10 +30,10 @@ export interface Health {
   clean_since_ms: number;
   /** Why it would be out if the pool could spare it. */
   kept?: string;
-  /** Probing: number of the trial that is granted now, and when it was. */
+  /** Probing, or suspect: number of the trial that is granted now, and when it was. */
   trial: number;
   trial_at_ms: number;
-  /** Probing: the trial is a live request. With probes it is one only after a probe has passed. */
+  /** The trial is a live request. With probes a half-open node gets one only after a probe has passed. */
   live?: boolean;
   /** Online because the operator said so. */
   forced?: boolean;

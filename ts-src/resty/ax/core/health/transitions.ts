@@ -62,6 +62,12 @@ export const TRANSITIONS: readonly Transition[] = [
     lasts: "`cool_down_s` · 2ⁿ⁻¹",
   },
   {
+    from: ["suspect"],
+    when: "3 failures in a row or more, and nothing else for `eject_error_rate_for_s`",
+    to: "ejected",
+    lasts: "`cool_down_s` · 2ⁿ⁻¹",
+  },
+  {
     from: IN_ROTATION,
     when: "no answer to 2 requests or more for `eject_error_rate_for_s`",
     to: "ejected",

@@ -55,6 +55,7 @@ export function ejectVerdict(
     probeVerdict(seen) ??
     connectionVerdict(health, seen, node, upstream, now_ms) ??
     errorVerdict(health, seen, upstream, now_ms) ??
+    rowVerdict(health, seen, upstream, now_ms) ??
     silenceVerdict(health, seen, upstream, now_ms) ??
     (seen.host_out === undefined ? undefined : { by: "host", text: seen.host_out })
   );
@@ -87,7 +88,7 @@ function connectionVerdict(
   }
   const lasted_ms = now_ms - health.since_ms;
   // Of `failures` none was followed by an answer; how long ago they were does not matter, as it does for `max_fails`.
-  const failures = Math.min(seen.failures, seen.picks_since_return);
+  const failures = rowOf(seen);
   const dead = health.state === "suspect" && streak >= 1 && failures >= SUSPECT_AFTER && seen.failed === seen.judged;
   if (!dead || lasted_ms < upstream.window_short_s * 1000) return undefined;
   const text = `${failures} failures in a row, and no answer for ${secondsText(lasted_ms)} s`;
@@ -101,6 +102,32 @@ function errorVerdict(health: Health, seen: Seen, upstream: UpstreamConfig, now_
   const rate = seen.failed / seen.judged;
   const text = errorRateText(rate, for_ms, upstream.eject_error_rate, upstream.eject_error_rate_for_s);
   return { by: "errors", text };
+}
+
+/** @returns failures of any kind with no answer in between, of tries since the node left the rotation or came back */
+function rowOf(seen: Seen): number {
+  return Math.min(seen.failures, seen.picks_since_return);
+}
+
+/**
+ * A node that only fails soon gets so few requests that no window has enough of them to take a rate of. That nothing else
+ * was seen of it all the time says as much, if there is something new: what failed long ago may have been a blip.
+ */
+function rowVerdict(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): Verdict | undefined {
+  const for_ms = now_ms - health.since_ms;
+  const only_fails = seen.failed > 0 && seen.failed === seen.judged && rowOf(seen) >= SUSPECT_AFTER;
+  if (health.state !== "suspect" || !only_fails || for_ms < upstream.eject_error_rate_for_s * 1000) return undefined;
+  return { by: "errors", text: `${rowOf(seen)} failures in a row, and nothing else for ${secondsText(for_ms)} s` };
+}
+
+/**
+ * Whether picks leave a node that failed last so alone that nothing tells whether it still fails: then a request is sent
+ * to it now and then, over all workers, to throw it out or to bring it back.
+ */
+export function starves(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): boolean {
+  const pause_ms = upstream.window_short_s * 1000;
+  const since_ms = Math.max(health.since_ms, health.trial_at_ms);
+  return seen.judged === 0 && rowOf(seen) > 0 && now_ms - since_ms >= pause_ms;
 }
 
 function silenceVerdict(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): Verdict | undefined {
@@ -120,7 +147,7 @@ export function suspectCause(health: Health, seen: Seen, upstream: UpstreamConfi
     const rate = percentText(seen.failed / seen.judged);
     return `error rate ${rate} % (limit ${percentText(upstream.eject_error_rate)} %)`;
   }
-  const failures = Math.min(seen.failures, seen.picks_since_return);
+  const failures = rowOf(seen);
   if (failures >= SUSPECT_AFTER) return `${failures} failures in a row`;
   // Not at the first good answer: three of ten failing would move it to and fro many times a second.
   const settling = health.state === "suspect" && now_ms - health.since_ms < upstream.window_short_s * 1000;

@@ -18,6 +18,7 @@ export interface NodeStatus {
   p50_ms?: number;
   p99_ms?: number;
   error_rate?: number;
+  ejections?: number;
   max_conns: number;
   max_fails: number;
   fail_timeout_s: number;

@@ -15,6 +15,8 @@ export interface ChildOptions {
   output_path: string;
   /** Address space limit, MB: a runaway loop then dies instead of taking the machine. 0 = none. */
   memory_limit_mb: number;
+  /** Variables of its environment, besides this process's. */
+  env?: Record<string, string>;
   /** Lets the process live on after this one; nobody stops it then but its pid. */
   leave_running?: boolean;
 }
@@ -108,7 +110,8 @@ export function startChild(command: string[], options: ChildOptions): Child {
   const wanted = options.leave_running === true ? command : withDeathSignal(command);
   const [program = "", ...args] = withMemoryLimit(wanted, options.memory_limit_mb);
   const output = openSync(options.output_path, "a");
-  const child = spawn(program, args, { cwd: options.cwd, detached: true, stdio: ["ignore", output, output] });
+  const env = { ...process.env, ...options.env };
+  const child = spawn(program, args, { cwd: options.cwd, detached: true, env, stdio: ["ignore", output, output] });
   closeSync(output);
   child.unref();
   const pid = child.pid;

@@ -64,6 +64,7 @@ function run(dir: string, port: number, options: GatewayOptions): Promise<Child>
     dir,
     conf: buildConf(options, dir, port),
     memory_limit_mb: options.memory_limit_mb ?? 4000,
+    env: options.env,
     leave_running: options.leave_running,
     isReady: async (child) =>
       workersNamed(child.pid, SERVING).length === workers &&

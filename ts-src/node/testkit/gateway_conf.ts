@@ -35,6 +35,8 @@ export interface GatewayOptions {
   shared_dict_size?: string;
   /** Calls `access` in the access phase; off by default, as it is optional. */
   access?: boolean;
+  /** Variables of its environment; workers see those that an `env` directive in `main` names. */
+  env?: Record<string, string>;
   /** More nginx.conf text: at the top level, in http, the upstream, the server, `location /`. */
   main?: string;
   http?: string;

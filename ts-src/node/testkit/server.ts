@@ -16,6 +16,7 @@ export interface ServerOptions {
   /** Text of nginx.conf. */
   conf: string;
   memory_limit_mb: number;
+  env?: Record<string, string>;
   leave_running?: boolean;
   /** True when it serves. Asked again and again while the process lives. */
   isReady: (child: Child) => Promise<boolean>;
@@ -63,6 +64,7 @@ export async function startServer(options: ServerOptions): Promise<Child> {
     cwd: dir,
     output_path: join(dir, "output.log"),
     memory_limit_mb: options.memory_limit_mb,
+    env: options.env,
     leave_running: options.leave_running,
   });
   try {

@@ -26,7 +26,7 @@ async function wallClockS(gateway: Gateway): Promise<number> {
 async function timesOf(gateway: Gateway): Promise<{ nodes: Timed[]; at_s: number; leased: number }> {
   const [upstream] = (await statusOf(gateway)).upstreams;
   const { limits } = upstream as unknown as { limits: { leased: number } };
-  return { nodes: upstream.nodes as Timed[], at_s: performance.now() / 1000, leased: limits.leased };
+  return { nodes: upstream.nodes, at_s: performance.now() / 1000, leased: limits.leased };
 }
 
 /** What has changed in between is the time that has really passed, and nothing else. */

@@ -19,7 +19,7 @@ local ____tally_text = require("resty.ax.collector.tally_text")
 local tallyText = ____tally_text.tallyText
 local ____values = require("resty.ax.core.values")
 local round = ____values.round
-function snapshotBody(upstream)
+function snapshotBody(collector, upstream)
     local parts = {upstream.panic_since_ms == nil and "\"nodes\":{" or "\"panic\":true,\"nodes\":{"}
     local ____end = 1
     do
@@ -28,6 +28,7 @@ function snapshotBody(upstream)
             local ____upstream_nodes_index_0 = upstream.nodes[i + 1]
             local key = ____upstream_nodes_index_0.key
             local detail = ____upstream_nodes_index_0.detail
+            breathe(collector, 0.25)
             parts[____end + 1] = key
             parts[____end + 1 + 1] = STATE_TEXTS[detail.state]
             parts[____end + 2 + 1] = detail.weight
@@ -209,11 +210,12 @@ function ____exports.composeUpstream(collector, upstream, now_ms)
     if upstream.detail_cursor == 0 then
         upstream.detail_due = true
     end
-    upstream.snapshot_body = snapshotBody(upstream)
-    breathe(collector, count / 4)
-    if upstream.detail_due then
-        upstream.detail_body = detailBody(collector, upstream, now_ms)
+    upstream.snapshot_body = snapshotBody(collector, upstream)
+    if not upstream.detail_due then
+        return
     end
+    upstream.detail_body = detailBody(collector, upstream, now_ms)
+    breathe(collector, count / 2)
 end
 STATE_TEXTS = {}
 for state in pairs(STATES) do

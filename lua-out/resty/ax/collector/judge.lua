@@ -188,6 +188,7 @@ function ____exports.judgeUpstream(collector, upstream, now_ms)
         local i = 0
         while i < #upstream.nodes do
             local node = upstream.nodes[i + 1]
+            breathe(collector, 0.5)
             upstream.picks = upstream.picks + node.windows.short.total.picks
             describeForPicks(node, upstream, means, now_ms)
             if not isSettled(node, now_ms) then

@@ -21,6 +21,8 @@ local trialKey = ____wire.trialKey
 local ____events = require("resty.ax.collector.events")
 local emit = ____events.emit
 local emitTransition = ____events.emitTransition
+local ____state = require("resty.ax.collector.state")
+local breathe = ____state.breathe
 local ____wills = require("resty.ax.collector.wills")
 local willOf = ____wills.willOf
 function countNode(counts, node, sign)
@@ -277,6 +279,7 @@ function ____exports.moveStates(collector, upstream, now_ms)
     do
         local i = 0
         while i < #nodes do
+            breathe(collector, 0.5)
             moveState(
                 collector,
                 upstream,

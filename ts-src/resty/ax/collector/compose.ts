@@ -43,20 +43,22 @@ export function composeUpstream(collector: Collector, upstream: UpstreamRecord, 
   }
   upstream.detail_cursor = end < count ? end : 0;
   if (upstream.detail_cursor === 0) upstream.detail_due = true;
-  upstream.snapshot_body = snapshotBody(upstream);
-  breathe(collector, count / 4);
-  if (upstream.detail_due) upstream.detail_body = detailBody(collector, upstream, now_ms);
+  upstream.snapshot_body = snapshotBody(collector, upstream);
+  if (!upstream.detail_due) return;
+  upstream.detail_body = detailBody(collector, upstream, now_ms);
+  breathe(collector, count / 2);
 }
 
 /**
  * A Snapshot's nodes. Every field of a SnapshotNode is a plain number or a word: nothing to escape. Pieces
  * are joined once, numbers as they are: no strings in between.
  */
-function snapshotBody(upstream: UpstreamRecord): string {
+function snapshotBody(collector: Collector, upstream: UpstreamRecord): string {
   const parts: (string | number)[] = [upstream.panic_since_ms === undefined ? '"nodes":{' : '"panic":true,"nodes":{'];
   let end = 1;
   for (let i = 0; i < upstream.nodes.length; i++) {
     const { key, detail } = upstream.nodes[i];
+    breathe(collector, 0.25);
     parts[end] = key;
     parts[end + 1] = STATE_TEXTS[detail.state];
     parts[end + 2] = detail.weight;

@@ -24,6 +24,7 @@ export function judgeUpstream(collector: Collector, upstream: UpstreamRecord, no
   upstream.picks = 0;
   for (let i = 0; i < upstream.nodes.length; i++) {
     const node = upstream.nodes[i];
+    breathe(collector, 0.5);
     upstream.picks += node.windows.short.total.picks;
     describeForPicks(node, upstream, means, now_ms);
     if (!isSettled(node, now_ms)) upstream.settled = false;

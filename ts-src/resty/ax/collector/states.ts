@@ -6,7 +6,7 @@ import { isUsable } from "../core/health/states";
 import { clearNode, judged } from "../core/windows";
 import { trialKey } from "../core/wire";
 import { emit, emitTransition } from "./events";
-import type { Collector, NodeRecord, UpstreamRecord } from "./state";
+import { breathe, type Collector, type NodeRecord, type UpstreamRecord } from "./state";
 import { willOf } from "./wills";
 
 /** Moves the nodes' states: what the machine of core/health needs to see, and what follows from its decisions. */
@@ -29,7 +29,10 @@ export function moveStates(collector: Collector, upstream: UpstreamRecord, now_m
   const counts: PoolCounts = { total: 0, usable: 0, good: 0, good_backups: 0 };
   for (let i = 0; i < nodes.length; i++) countNode(counts, nodes[i], 1);
   const limit_ms = silenceLimit(upstream, counts.usable, now_ms);
-  for (let i = 0; i < nodes.length; i++) moveState(collector, upstream, nodes[i], counts, limit_ms, now_ms);
+  for (let i = 0; i < nodes.length; i++) {
+    breathe(collector, 0.5);
+    moveState(collector, upstream, nodes[i], counts, limit_ms, now_ms);
+  }
   if (counts.usable === 0 && counts.total > 0) releaseOne(collector, upstream, counts, now_ms);
   if (counts.usable < counts.total || upstream.hosts_out > 0) watchHosts(collector, upstream, now_ms);
   watchPanic(collector, upstream, counts, now_ms);

@@ -323,3 +323,64 @@ describe("any course of events", function()
     end
   end)
 end)
+
+--- Twice as many requests as there are places for, in virtual time: the share of the places that is in use.
+local function utilisation(workers, poll_ms, seed)
+  local rng = random.newRandom(seed)
+  local room, service_ms = 10, 50
+  local g = gateway(workers, room, { size = 100000, timeout_ms = 1e9 })
+  local running, busy_ms = {}, 0
+  local next_poll = {}
+  for slot = 1, workers do
+    next_poll[slot] = slot
+  end
+  local now_ms = 1000
+  local due = 1000
+  while now_ms < 11000 do
+    now_ms = now_ms + 1
+    while due <= now_ms do
+      due = due - math.log(1 - random.draw(rng)) * service_ms / (2 * room)
+      local slot = 1 + random.drawBelow(rng, workers)
+      local record, verdict = g.come(slot, random.draw(rng) < 0.2 and 1 or 5, now_ms)
+      if verdict == 0 then
+        running[#running + 1] = { record = record, ends = now_ms + service_ms }
+      end
+    end
+    local function collect()
+      for k = #g.granted, 1, -1 do
+        running[#running + 1] = { record = g.granted[k], ends = now_ms + service_ms }
+        g.granted[k] = nil
+      end
+    end
+    for k = #running, 1, -1 do
+      if running[k].ends <= now_ms then
+        local record = running[k].record
+        table.remove(running, k)
+        g.finish(record, now_ms)
+      end
+    end
+    collect()
+    for slot = 1, workers do
+      if next_poll[slot] <= now_ms then
+        next_poll[slot] = now_ms + poll_ms
+        g.poll(slot, now_ms)
+      end
+    end
+    collect()
+    if now_ms > 2000 then
+      busy_ms = busy_ms + #running
+    end
+  end
+  return busy_ms / (room * (now_ms - 2000))
+end
+
+describe("under twice the load", function()
+  it("no place is empty for long between two requests: in a worker at once, across workers within a poll", function()
+    -- A millisecond of fifty is the model's own step.
+    assert.is_true(utilisation(1, 2, 1) > 0.995)
+    for _, workers in ipairs({ 2, 4 }) do
+      local share = utilisation(workers, line.POLL_MS, workers)
+      assert.is_true(share > 0.99, ("%d workers: %g"):format(workers, share))
+    end
+  end)
+end)

@@ -9,13 +9,13 @@
  */
 import Table from "cli-table3";
 import { writeFileSync } from "node:fs";
-import { Agent } from "node:http";
 import { join } from "node:path";
-import { type Backend, freePort, http, type Kit, pause, waitFor, withKit } from "../testkit";
+import { type Backend, freePort, http, type Kit, waitFor, withKit } from "../testkit";
 import { startChild } from "../testkit/child";
 import { which } from "../testkit/nginx";
 import { percentile } from "../testkit/openloop";
 import { newDir, readIfThere } from "../testkit/workdir";
+import { CLASSES, offer, rateOf, type Tally, VIP_EVERY } from "./two_classes";
 
 const NODES = 2;
 
@@ -34,11 +34,6 @@ const EDGE_MS = 1000;
 
 /** Each gateway is measured so many times, in turn: how much they differ is how far to trust the figures. */
 const ROUNDS = 2;
-
-const CLASSES = ["vip", "batch"];
-
-/** Every so many-th request is of the first class; the others are batch. */
-const VIP_EVERY = 5;
 
 const QUEUE_TIMEOUT_MS = 1000;
 
@@ -105,44 +100,6 @@ async function startHaproxy(kit: Kit, backends: Backend[]): Promise<{ url: strin
   return { url, stop: () => child.stop("SIGTERM") };
 }
 
-interface Tally {
-  served_ms: number[];
-  /** When they were answered. */
-  served_at_ms: number[];
-  refused_ms: number[];
-  other: number;
-}
-
-async function sendOne(url: string, name: string, agent: Agent, due_ms: number, tally: Tally): Promise<void> {
-  const answer = await http(url, { agent, headers: { "X-Class": name }, timeout_ms: 20_000 }).catch(() => undefined);
-  const took_ms = performance.now() - due_ms;
-  if (answer?.status === 200) {
-    tally.served_ms.push(took_ms);
-    tally.served_at_ms.push(due_ms + took_ms);
-  } else if (answer?.status === 503) tally.refused_ms.push(took_ms);
-  else tally.other++;
-}
-
-/** Open loop: each request is sent when it is due, and its time counts from then. */
-async function load(url: string, duration_s: number): Promise<Record<string, Tally>> {
-  const agent = new Agent({ keepAlive: true });
-  const tallies: Record<string, Tally> = {};
-  for (const name of CLASSES) tallies[name] = { served_ms: [], served_at_ms: [], refused_ms: [], other: 0 };
-  const rate = CAPACITY_RPS * OVERLOAD;
-  const pending: Promise<void>[] = [];
-  const start_ms = performance.now();
-  while (pending.length < rate * duration_s) {
-    const due_ms = start_ms + (pending.length * 1000) / rate;
-    const early_ms = due_ms - performance.now();
-    if (early_ms > 0) await pause(early_ms);
-    const name = pending.length % VIP_EVERY === 0 ? "vip" : "batch";
-    pending.push(sendOne(url, name, agent, due_ms, tallies[name]));
-  }
-  await Promise.all(pending);
-  agent.destroy();
-  return tallies;
-}
-
 /** How long until a request is served like on an idle gateway, ms. */
 async function recovery(url: string): Promise<number> {
   const start_ms = performance.now();
@@ -154,23 +111,10 @@ async function recovery(url: string): Promise<number> {
   return performance.now() - start_ms;
 }
 
-/** Answers a second: the slope of their number over time, by least squares. A count would depend on where a wave is cut. */
-function rateOf(at_ms: number[]): number {
-  at_ms.sort((a, b) => a - b);
-  const mean_ms = at_ms.reduce((sum, time) => sum + time, 0) / at_ms.length;
-  const mean_k = (at_ms.length - 1) / 2;
-  let [product, square] = [0, 0];
-  at_ms.forEach((time, k) => {
-    product += (time - mean_ms) * (k - mean_k);
-    square += (time - mean_ms) ** 2;
-  });
-  return (product / square) * 1000;
-}
-
 async function measure(gateway: string, url: string, backends: Backend[], duration_s: number): Promise<Figures> {
   for (const backend of backends) await backend.resetCounters();
   const start_ms = performance.now();
-  const tallies = await load(url, duration_s);
+  const tallies = await offer(url, CAPACITY_RPS * OVERLOAD, duration_s);
   const recovered_ms = await recovery(url);
   const counters = await Promise.all(backends.map((backend) => backend.counters()));
   const max_active = Math.max(...counters.map((counter) => counter.max_active));
@@ -188,7 +132,7 @@ function rowsOf({ gateway, goodput, empty_ms, max_active, recovered_ms, tallies 
     const times = [percentile(served_ms, 0.5), percentile(served_ms, 0.99), percentile(refused_ms, 0.5)];
     const shared =
       k === 0 ? [goodput.toFixed(3), empty_ms.toFixed(1), String(max_active), recovered_ms.toFixed(0)] : [];
-    const counts = [served_ms.length, refused_ms.length, other].map(String);
+    const counts = [served_ms.length, refused_ms.length, other.length].map(String);
     return [k === 0 ? gateway : "", name, ...counts, ...times.map((time) => time.toFixed(0)), ...shared];
   });
 }
@@ -206,7 +150,7 @@ async function main(duration_s: number): Promise<void> {
     const haproxy = await startHaproxy(kit, backends);
     try {
       // What runs first pays for the generator's own start: so nothing of this is counted.
-      for (const url of [ax, haproxy.url]) await load(url, WARM_UP_S);
+      for (const url of [ax, haproxy.url]) await offer(url, CAPACITY_RPS * OVERLOAD, WARM_UP_S);
       for (let round = 1; round <= ROUNDS; round++) {
         table.push(...rowsOf(await measure("lua-resty-ax", ax, backends, duration_s)));
         table.push(...rowsOf(await measure("HAProxy", haproxy.url, backends, duration_s)));

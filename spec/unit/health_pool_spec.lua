@@ -63,7 +63,22 @@ describe("a pool whose nodes all fail", function()
     c:tick()
     c:run(6, kit.steady(six, 20, 10))
     assert.is_nil(c:snapshot().panic)
-    assert.same({ online = 3, ejected = 3 }, states(c, six))
+    -- Those that were thrown out too: half of the pool might not bear the load of all.
+    assert.same({ online = 6 }, states(c, six))
+  end)
+
+  it("leaves out those that go on failing", function()
+    local c = kit.new({ nodes = six, upstream = shipped })
+    c:report(dead(six))
+    c:tick()
+    local answer = kit.steady({ "b", "c", "d", "e", "f" }, 20, 10)
+    c:run(6, function(tick)
+      local nodes = answer(tick)
+      nodes.a = dead({ "a" }).a
+      return nodes
+    end)
+    assert.is_nil(c:snapshot().panic)
+    assert.same({ online = 5, ejected = 1 }, states(c, six))
   end)
 
   it("of three keeps two, of two one, of one that", function()

@@ -222,6 +222,39 @@ describe("an ejected node", function()
   end)
 end)
 
+describe("in panic, a node that is out", function()
+  local answered = { panic = true, picks_since_return = 2, ok_since_return = 1 }
+
+  it("is back at once, and in full, when it answers: the pool as a whole had failed", function()
+    local node = subject()
+    node.eject()
+    assert.equal("ejected", node.look({ panic = true, picks_since_return = 1 }))
+    assert.equal("online", node.look(answered))
+    assert.equal("back: it answers, and too few others are good", node.health.cause)
+  end)
+
+  it("is not when it fails, when its probes do, when the answer is of before, or when there is no panic", function()
+    for key, value in pairs({
+      failures = 1,
+      picks_since_return = 0,
+      panic = false,
+      probe = probe_view.newProbeView(),
+    }) do
+      local node = subject()
+      node.eject()
+      local given = {}
+      for name, of_answered in pairs(answered) do
+        given[name] = of_answered
+      end
+      given[key] = value
+      if key == "probe" then
+        value.verdict = "fail"
+      end
+      assert.equal("ejected", node.look(given), key)
+    end
+  end)
+end)
+
 describe("a node that the configuration takes down", function()
   it("is down from any state, and ramps when it is back", function()
     local node = subject()
@@ -600,11 +633,18 @@ describe("pools", function()
     assert.is_false(pool_rules.mayEject(counts(4, 2, 2, 1), 0.5, true))
   end)
 
+  it("are in panic until half of the nodes are good", function()
+    assert.is_true(pool_rules.isPanic(counts(10, 7, 4), 0.2, true))
+    assert.is_false(pool_rules.isPanic(counts(10, 7, 4), 0.2, false))
+    assert.is_false(pool_rules.isPanic(counts(10, 7, 5), 0.2, true))
+    assert.is_true(pool_rules.isPanic(counts(10, 7, 7), 0.8, true))
+  end)
+
   it("panic below the threshold, and without a good node at any", function()
-    assert.is_false(pool_rules.isPanic(counts(3, 1, 1), 0.2))
-    assert.is_true(pool_rules.isPanic(counts(6, 3, 1), 0.2))
-    assert.is_true(pool_rules.isPanic(counts(3, 2, 0), 0))
-    assert.is_false(pool_rules.isPanic(counts(0, 0, 0), 0.2), "all taken by the operator")
+    assert.is_false(pool_rules.isPanic(counts(3, 1, 1), 0.2, false))
+    assert.is_true(pool_rules.isPanic(counts(6, 3, 1), 0.2, false))
+    assert.is_true(pool_rules.isPanic(counts(3, 2, 0), 0, false))
+    assert.is_false(pool_rules.isPanic(counts(0, 0, 0), 0.2, true), "all taken by the operator")
   end)
 end)
 

@@ -75,6 +75,7 @@ function look(collector, upstream, node, limit_ms, now_ms)
         ____knows_3 = 0
     end
     ____seen_4.p99_ratio = ____knows_3
+    seen.panic = upstream.panic_since_ms ~= nil
     local ____seen_7 = seen
     local ____opt_5 = collector.deps.probes
     ____seen_7.probe = ____opt_5 and ____opt_5.view(upstream.config.name, node.config.id)
@@ -239,8 +240,10 @@ function watchHosts(collector, upstream, now_ms)
     end
 end
 function watchPanic(collector, upstream, counts, now_ms)
-    local panic = isPanic(counts, upstream.config.panic_threshold)
-    if panic == (upstream.panic_since_ms ~= nil) then
+    local was = upstream.panic_since_ms ~= nil
+    local goes_on = was and upstream.config.panic ~= "fail"
+    local panic = isPanic(counts, upstream.config.panic_threshold, goes_on)
+    if panic == was then
         return
     end
     upstream.panic_since_ms = panic and now_ms or nil

@@ -99,7 +99,7 @@ end
 local function decide(record)
     local worker = process.worker
     local upstream = record.upstream
-    if failsClosed(upstream) then
+    if failsClosed(upstream) and upstream.trials.open_count == 0 then
         noteRefused(upstream.door, "panic")
         return "panic"
     end

@@ -76,6 +76,7 @@ function look(
   const typical_ms = Math.max(upstream.typical_p99_ms, SLOW_FLOOR_MS);
   const knows = upstream.typical_p99_ms > 0 && windows.long.total.ok >= SLOW_SAMPLES;
   seen.p99_ratio = knows ? (node.evidence?.p99_ms ?? 0) / typical_ms : 0;
+  seen.panic = upstream.panic_since_ms !== undefined;
   seen.probe = collector.deps.probes?.view(upstream.config.name, node.config.id);
   seen.will = upstream.wills.count > 0 ? willOf(upstream.wills, node.config.id, now_ms) : undefined;
 }
@@ -181,8 +182,11 @@ function watchHosts(collector: Collector, upstream: UpstreamRecord, now_ms: numb
 }
 
 function watchPanic(collector: Collector, upstream: UpstreamRecord, counts: PoolCounts, now_ms: number): void {
-  const panic = isPanic(counts, upstream.config.panic_threshold);
-  if (panic === (upstream.panic_since_ms !== undefined)) return;
+  const was = upstream.panic_since_ms !== undefined;
+  // Where requests are refused meanwhile, nothing would show that nodes are good again.
+  const goes_on = was && upstream.config.panic !== "fail";
+  const panic = isPanic(counts, upstream.config.panic_threshold, goes_on);
+  if (panic === was) return;
   upstream.panic_since_ms = panic ? now_ms : undefined;
   if (panic) upstream.panics_total++;
   const reason = `${counts.good} good nodes of ${counts.total}`;

@@ -61,7 +61,8 @@ function enter(name: string): RequestRecord | undefined {
 function decide(record: RequestRecord): RejectReason | undefined {
   const worker = process.worker as Worker;
   const upstream = record.upstream as Upstream;
-  if (failsClosed(upstream)) {
+  // While a trial is open requests go on: without one of them no node would ever come back.
+  if (failsClosed(upstream) && upstream.trials.open_count === 0) {
     noteRefused(upstream.door, "panic");
     return "panic";
   }

@@ -1,5 +1,5 @@
 local ____exports = {}
-local backText, clear, obey, isDrained, take, admit, coolDown, grantTrial, tryOut, tryLive, tryByProbe, eject, judge, sample, soften, keepVerdict, settle, DRAIN_LEAST_MS
+local servesInPanic, backText, clear, obey, isDrained, take, admit, coolDown, grantTrial, tryOut, tryLive, tryByProbe, eject, judge, sample, soften, keepVerdict, settle, DRAIN_LEAST_MS, BACK_IN_PANIC
 local ____operator = require("resty.ax.core.operator")
 local willText = ____operator.willText
 local ____reasons = require("resty.ax.core.reasons")
@@ -21,6 +21,18 @@ local ejectVerdict = ____verdicts.ejectVerdict
 local starves = ____verdicts.starves
 local suspectCause = ____verdicts.suspectCause
 local watch = ____verdicts.watch
+function servesInPanic(health, seen)
+    if not seen.panic or health.state ~= "ejected" and health.state ~= "probing" then
+        return false
+    end
+    local answers = seen.picks_since_return > 0 and seen.ok_since_return > 0 and seen.failures == 0
+    local ____answers_2 = answers
+    if ____answers_2 then
+        local ____opt_0 = seen.probe
+        ____answers_2 = (____opt_0 and ____opt_0.verdict) ~= "fail"
+    end
+    return ____answers_2
+end
 function backText(health)
     return health.cause == ____exports.CONFIGURED_DOWN and "back in the configuration" or "given back by the operator"
 end
@@ -112,8 +124,8 @@ function take(health, state, cause, will, now_ms)
     )
 end
 function admit(health, seen, upstream, now_ms)
-    local ____opt_0 = seen.probe
-    local verdict = ____opt_0 and ____opt_0.verdict
+    local ____opt_3 = seen.probe
+    local verdict = ____opt_3 and ____opt_3.verdict
     if verdict == "pass" then
         return startSlowly(health, "new, and its probes pass", upstream, now_ms)
     end
@@ -148,13 +160,13 @@ function coolDown(health, seen, upstream, now_ms)
 end
 function grantTrial(health, live, now_ms)
     local next = copy(health)
-    local ____live_2
+    local ____live_5
     if live then
-        ____live_2 = true
+        ____live_5 = true
     else
-        ____live_2 = nil
+        ____live_5 = nil
     end
-    next.live = ____live_2
+    next.live = ____live_5
     next.trial = health.trial + 1
     next.trial_at_ms = now_ms
     return next
@@ -313,12 +325,12 @@ function soften(health, seen, upstream, now_ms)
     end
     local degraded = degradedCause(health, seen, now_ms)
     if degraded ~= nil then
-        local ____temp_11 = now_ms < seen.busy_until_ms
-        if ____temp_11 then
-            local ____opt_9 = seen.probe
-            ____temp_11 = (____opt_9 and ____opt_9.slow) ~= true
+        local ____temp_14 = now_ms < seen.busy_until_ms
+        if ____temp_14 then
+            local ____opt_12 = seen.probe
+            ____temp_14 = (____opt_12 and ____opt_12.slow) ~= true
         end
-        local until_ms = ____temp_11 and seen.busy_until_ms or nil
+        local until_ms = ____temp_14 and seen.busy_until_ms or nil
         if health.state == "degraded" and (health.cause == degraded or until_ms == health.until_ms) then
             return health
         end
@@ -388,6 +400,14 @@ function ____exports.transition(health, seen, node, upstream, now_ms)
             now_ms
         )
     end
+    if servesInPanic(health, seen) then
+        return enter(
+            clear(health),
+            "online",
+            BACK_IN_PANIC,
+            now_ms
+        )
+    end
     if health.state == "pending" then
         return admit(health, seen, upstream, now_ms)
     end
@@ -416,5 +436,6 @@ function ____exports.transition(health, seen, node, upstream, now_ms)
         now_ms
     )
 end
+BACK_IN_PANIC = "back: it answers, and too few others are good"
 ____exports.CONFIGURED_DOWN = "down in the configuration"
 return ____exports

@@ -38,15 +38,18 @@ function ____exports.mayEject(counts, max_share, is_backup)
     )
     return counts.total - counts.usable + 1 <= most
 end
+--- Good nodes in a panic that is over: with fewer, those that are back first would have the load of all.
+local PANIC_OVER = 0.5
 --- Whether too few good nodes are left to carry the load: then all are used, good and bad, so that the few do not go down
 -- under it (Envoy's panic threshold; the cascade of requirements: each ejection overloads the rest until none is left).
 -- 
 -- @param threshold share of good nodes below which it is so, 0..1; with no good node at all it always is
-function ____exports.isPanic(counts, threshold)
+-- @param was whether it has been so: it goes on until half of the nodes are good
+function ____exports.isPanic(counts, threshold, was)
     if counts.total == 0 then
         return false
     end
-    return counts.good == 0 or counts.good / counts.total < threshold
+    return counts.good == 0 or counts.good / counts.total < (was and math.max(threshold, PANIC_OVER) or threshold)
 end
 --- Nodes of one host that are out at the same time, from which on the host itself is to blame.
 ____exports.HOST_SUSPECT_FROM = 2

@@ -32,7 +32,8 @@ function ____exports.newSeen()
         busy_until_ms = 0,
         busy_share = 0,
         p99_ratio = 0,
-        may_eject = true
+        may_eject = true,
+        panic = false
     }
 end
 --- The evidence so far is spent: the node left the rotation, got a new trial or came back.

@@ -79,6 +79,7 @@ ____exports.TRANSITIONS = {
     {from = {"ejected"}, when = "its probes pass again", to = "ramping", lasts = "`ramp_s`"},
     {from = {"ejected"}, when = "the cool-down is over, without `return_trial`", to = "ramping", lasts = "`ramp_s`"},
     {from = {"ejected", "probing"}, when = "every node is out, and this one is the next", to = "ramping", lasts = "`ramp_s`"},
+    {from = {"ejected", "probing"}, when = "in panic, and it answers", to = "online", lasts = ""},
     {from = {"probing"}, when = "the trial passes", to = "ramping", lasts = "`ramp_s`"},
     {from = {"probing"}, when = "the trial fails, or has no answer in 10 s", to = "ejected", lasts = "as before, · 2"},
     {from = {"ejected", "probing"}, when = "any of these, and `ramp_s` is 0", to = "online", lasts = ""},

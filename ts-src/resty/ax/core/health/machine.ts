@@ -42,6 +42,7 @@ export function transition(
   if (seen.will !== undefined) return obey(health, seen, seen.will, now_ms);
   if (STATES[health.state].by_operator) return startRamp(clear(health), backText(health), upstream, now_ms);
   if (health.forced === true) return enter(clear(health), "online", IN_ROTATION, now_ms);
+  if (servesInPanic(health, seen)) return enter(clear(health), "online", BACK_IN_PANIC, now_ms);
   if (health.state === "pending") return admit(health, seen, upstream, now_ms);
   if (health.state === "ejected") return coolDown(health, seen, upstream, now_ms);
   if (health.state === "probing") return tryOut(health, seen, node, upstream, now_ms);
@@ -51,6 +52,18 @@ export function transition(
     current.clean_since_ms = now_ms;
   }
   return judge(watch(current, seen, upstream, now_ms), seen, node, upstream, now_ms);
+}
+
+const BACK_IN_PANIC = "back: it answers, and too few others are good";
+
+/**
+ * It was thrown out while the whole pool failed, and it answers again. Its cool-down, a trial and a ramp would leave the
+ * load to those that were not thrown out, which may be too few to bear it (scenarios/all_fail.yaml).
+ */
+function servesInPanic(health: Health, seen: Seen): boolean {
+  if (!seen.panic || (health.state !== "ejected" && health.state !== "probing")) return false;
+  const answers = seen.picks_since_return > 0 && seen.ok_since_return > 0 && seen.failures === 0;
+  return answers && seen.probe?.verdict !== "fail";
 }
 
 export const CONFIGURED_DOWN = "down in the configuration";

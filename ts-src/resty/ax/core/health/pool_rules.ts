@@ -39,15 +39,19 @@ export function mayEject(counts: PoolCounts, max_share: number, is_backup: boole
   return counts.total - counts.usable + 1 <= most;
 }
 
+/** Good nodes in a panic that is over: with fewer, those that are back first would have the load of all. */
+const PANIC_OVER = 0.5;
+
 /**
  * Whether too few good nodes are left to carry the load: then all are used, good and bad, so that the few do not go down
  * under it (Envoy's panic threshold; the cascade of requirements: each ejection overloads the rest until none is left).
  *
  * @param threshold share of good nodes below which it is so, 0..1; with no good node at all it always is
+ * @param was whether it has been so: it goes on until half of the nodes are good
  */
-export function isPanic(counts: PoolCounts, threshold: number): boolean {
+export function isPanic(counts: PoolCounts, threshold: number, was: boolean): boolean {
   if (counts.total === 0) return false;
-  return counts.good === 0 || counts.good / counts.total < threshold;
+  return counts.good === 0 || counts.good / counts.total < (was ? Math.max(threshold, PANIC_OVER) : threshold);
 }
 
 /** Nodes of one host that are out at the same time, from which on the host itself is to blame. */

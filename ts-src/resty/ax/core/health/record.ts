@@ -71,6 +71,8 @@ export interface Seen {
   p99_ratio: number;
   /** The pool can spare one more node. */
   may_eject: boolean;
+  /** Too few nodes are good: those that are out are used as well. */
+  panic: boolean;
   /** Another node of its host is out, and the configuration says that takes this one along: why. */
   host_out?: string;
   /** What probes found; undefined without probes. */
@@ -113,6 +115,7 @@ export function newSeen(): Seen {
     busy_share: 0,
     p99_ratio: 0,
     may_eject: true,
+    panic: false,
   };
 }
 

@@ -89,6 +89,7 @@ export const TRANSITIONS: readonly Transition[] = [
     to: "ramping",
     lasts: "`ramp_s`",
   },
+  { from: ["ejected", "probing"], when: "in panic, and it answers", to: "online", lasts: "" },
   { from: ["probing"], when: "the trial passes", to: "ramping", lasts: "`ramp_s`" },
   { from: ["probing"], when: "the trial fails, or has no answer in 10 s", to: "ejected", lasts: "as before, · 2" },
   { from: ["ejected", "probing"], when: "any of these, and `ramp_s` is 0", to: "online", lasts: "" },

@@ -124,7 +124,7 @@ export function renderReference(): string {
     `## Upstream: \`upstreams.<name>\`\n\n${table(upstreamFields(options))}`,
     `## Queue: \`upstreams.<name>.queue\`\n\n${table(queueOptions)}`,
     `## Node: \`upstreams.<name>.nodes[n]\`\n\n${table(nodeFields)}`,
-    ...["queue.drain", "adaptive_limit", "probe", "probe.http"].map((path) =>
+    ...["queue.drain", "adaptive_limit", "lua_keepalive", "probe", "probe.http"].map((path) =>
       objectSection(path, upstreamFields(options)),
     ),
     `## Strategies: \`upstreams.<name>.strategy_options\`\n`,

@@ -38,4 +38,18 @@ describe("connections to the nodes", () => {
       expect(timeWaitTo(backends[0].port)).toBe(0);
       agent.destroy();
     }));
+
+  it("are kept from Lua where nginx can do that; elsewhere the start says that it cannot, and requests are served", () =>
+    withKit("lua-keepalive", async (kit) => {
+      const backends = await kit.backends(2);
+      const ax = { upstreams: { backend: { lua_keepalive: {} } } };
+      const gateway = await kit.gateway({ servers: backends, ax, keepalive: 0 });
+      const is_unknown = gateway.errorLog().includes("has no balancer.enable_keepalive (0.1.29 has)");
+      for (let k = 0; k < 50; k++) expect((await gateway.get("/")).status).toBe(200);
+      const counters = await Promise.all(backends.map((backend) => backend.counters()));
+      const opened = counters.reduce((sum, { connections }) => sum + connections, 0);
+      if (is_unknown) expect(opened).toBe(50);
+      else expect(opened).toBeLessThanOrEqual(2);
+      await waitForIdle(gateway);
+    }));
 });

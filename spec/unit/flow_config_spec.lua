@@ -86,6 +86,19 @@ describe("limits in the configuration", function()
     }, (load({ max_concurrency_per_node = 10, adaptive_limit = { min = 20 } })))
   end)
 
+  it("refuse mistakes in lua_keepalive", function()
+    local _, config = load({ lua_keepalive = {} })
+    assert.same({ idle_timeout_s = 60, max_requests = 1000 }, config.lua_keepalive)
+    _, config = load({})
+    assert.is_nil(config.lua_keepalive)
+    local mistakes = { { idle_timeout_s = -1 }, { max_requests = 1.5 }, { max_requests = -1 }, { pool = 5 }, 60 }
+    for _, given in ipairs(mistakes) do
+      local texts = load({ lua_keepalive = given })
+      assert.equal(1, #texts)
+      assert.truthy(texts[1]:find("^lua_keepalive"))
+    end
+  end)
+
   it("refuse a load_factor that leaves no node room, and take 0 for none", function()
     local function with(factor)
       return load({ strategy = "consistent_hash", strategy_options = { load_factor = factor } })

@@ -161,6 +161,11 @@ declare module "ngx.balancer" {
   /** @noSelf */
   interface Balancer {
     set_current_peer(address: string, port?: number): LuaMultiReturn<[true | undefined, string | undefined]>;
+    /** From lua-resty-core 0.1.29 on. */
+    enable_keepalive?(
+      idle_timeout_s: number,
+      max_requests: number,
+    ): LuaMultiReturn<[true | undefined, string | undefined]>;
     set_more_tries(count: number): LuaMultiReturn<[true | undefined, string | undefined]>;
     get_last_failure(): LuaMultiReturn<["next" | "failed" | "keepalive" | undefined, number | string | undefined]>;
   }

@@ -27,7 +27,7 @@ export interface GatewayOptions {
   ax_lua?: string;
   /** Name of the upstream block, "backend" by default. */
   upstream_name?: string;
-  /** Idle connections kept to the upstream by each worker, 256 by default: more than tests open. */
+  /** Idle connections kept to the upstream by each worker, 256 by default: more than tests open; 0 = no `keepalive`. */
   keepalive?: number;
   /** Connections of each worker, to clients and to nodes, 8192 by default. */
   worker_connections?: number;
@@ -66,6 +66,7 @@ export interface GatewayOptions {
 }
 
 /** More than specs open. */
+const KEEPALIVE = 256;
 const WORKER_CONNECTIONS = 8192;
 
 /** Address of a node as a `server` line has it. */
@@ -134,7 +135,8 @@ export function buildConf(options: GatewayOptions, dir: string, port: number, { 
     upstream_name: name,
     servers: options.servers.map((server) => serverLine(server, options.server_params ?? "")).join("\n"),
     balancer: balancerLines(balancer, name),
-    keepalive: options.keepalive ?? 256,
+    keepalive: options.keepalive ?? KEEPALIVE,
+    keepalive_line: options.keepalive === 0 ? "" : `keepalive ${options.keepalive ?? KEEPALIVE};`,
     ax_http: with_ax ? axHttp(options, dir) : "",
     ax_access:
       with_ax && options.access === true

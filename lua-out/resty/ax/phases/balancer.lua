@@ -35,6 +35,7 @@ local process = ____worker.process
 local ____balancer = require("resty.ax.nginx.balancer")
 local allowTries = ____balancer.allowTries
 local endTries = ____balancer.endTries
+local keepConnection = ____balancer.keepConnection
 local lastFailure = ____balancer.lastFailure
 local setPeer = ____balancer.setPeer
 local ____clock = require("resty.ax.nginx.clock")
@@ -157,6 +158,10 @@ local function send(record, node)
     if ok ~= true then
         fault("set_peer", (((("upstream \"" .. config.name) .. "\", node \"") .. given.id) .. "\": ") .. (err or "refused"), now_ms)
         return
+    end
+    local keepalive = config.lua_keepalive
+    if keepalive ~= nil then
+        keepConnection(keepalive.idle_timeout_s, keepalive.max_requests)
     end
     if record.tries == record.earlier_tries and config.nodes_from == "nodes" and upstream.usable > 1 then
         allowTries(upstream.usable - 1)

@@ -13,6 +13,8 @@ local ____registry = require("resty.ax.core.strategies.registry")
 local strategies = ____registry.strategies
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
+local ____balancer = require("resty.ax.nginx.balancer")
+local keepaliveProblem = ____balancer.keepaliveProblem
 local ____adopt = require("resty.ax.nginx.conf.adopt")
 local newConfReader = ____adopt.newConfReader
 local ____locate = require("resty.ax.nginx.conf.locate")
@@ -153,6 +155,16 @@ function ____exports.init(source)
         end
         if upstream.adaptive_limit ~= nil and upstream.queue == nil then
             logWarning(("upstreams." .. upstream.name) .. ".adaptive_limit: without a queue, requests that find a limit low are refused")
+        end
+        local ____temp_2
+        if upstream.lua_keepalive == nil then
+            ____temp_2 = nil
+        else
+            ____temp_2 = keepaliveProblem(upstream.name)
+        end
+        local useless = ____temp_2
+        if useless ~= nil then
+            logWarning(useless)
         end
         logNotice((((((("upstream \"" .. upstream.name) .. "\": ") .. tostring(count)) .. " nodes from ") .. upstream.nodes_from) .. ", strategy ") .. strategy)
     end

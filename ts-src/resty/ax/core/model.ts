@@ -87,12 +87,20 @@ export interface UpstreamConfig {
   trust_client_class: boolean;
   /** Clients of whom that holds all the same: addresses and ranges. */
   trusted_clients?: string[];
+  /** Keeps connections to nodes from Lua; absent = the block's `keepalive` does, or nothing. */
+  lua_keepalive?: LuaKeepaliveConfig;
   /** The admission queue; absent = what finds no room is refused at once. */
   queue?: QueueConfig;
   /** What refused requests are told to wait, seconds. */
   retry_after_s: number;
   /** Active checks; absent = none. */
   probe?: ProbeConfig;
+}
+
+/** Documented in core/config/flow_options.ts. */
+export interface LuaKeepaliveConfig {
+  idle_timeout_s: number;
+  max_requests: number;
 }
 
 /** Limits found by latency: core/gradient.ts. Documented in core/config/flow_options.ts. */

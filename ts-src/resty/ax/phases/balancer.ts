@@ -11,7 +11,7 @@ import { mayTry } from "../dataplane/retries";
 import { discard } from "../dataplane/sweep";
 import type { Upstream } from "../dataplane/upstream";
 import { process } from "../dataplane/worker";
-import { allowTries, endTries, lastFailure, setPeer } from "../nginx/balancer";
+import { allowTries, endTries, keepConnection, lastFailure, setPeer } from "../nginx/balancer";
 import { nowMs } from "../nginx/clock";
 import { isSubrequest, requestBorn, requestFamily, requestKey } from "../nginx/request";
 import { fault, report, unknownUpstream } from "./faults";
@@ -106,6 +106,8 @@ function send(record: RequestRecord, node: number): void {
     fault("set_peer", `upstream "${config.name}", node "${given.id}": ${err ?? "refused"}`, now_ms);
     return;
   }
+  const keepalive = config.lua_keepalive;
+  if (keepalive !== undefined) keepConnection(keepalive.idle_timeout_s, keepalive.max_requests);
   // Nodes of our own list: nginx counts tries by the block's server lines, which may be fewer.
   if (record.tries === record.earlier_tries && config.nodes_from === "nodes" && upstream.usable > 1)
     allowTries(upstream.usable - 1);

@@ -2,6 +2,7 @@ import { loadConfig } from "../control/config";
 import type { AxConfig } from "../core/model";
 import { type AnyStrategy, strategies } from "../core/strategies/registry";
 import { process } from "../dataplane/worker";
+import { keepaliveProblem } from "../nginx/balancer";
 import { type ConfReader, newConfReader } from "../nginx/conf/adopt";
 import { confDirectory, thisProcess } from "../nginx/conf/locate";
 import { readFile } from "../nginx/files";
@@ -112,6 +113,8 @@ export function init(source: unknown): void {
         `upstreams.${upstream.name}.adaptive_limit: without a queue, requests that find a limit low are refused`,
       );
     }
+    const useless = upstream.lua_keepalive === undefined ? undefined : keepaliveProblem(upstream.name);
+    if (useless !== undefined) logWarning(useless);
     logNotice(`upstream "${upstream.name}": ${count} nodes from ${upstream.nodes_from}, strategy ${strategy}`);
   }
 }

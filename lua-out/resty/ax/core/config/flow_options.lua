@@ -38,6 +38,23 @@ ____exports.adaptiveLimitFields = {min = {
     doc = "How many times the latency without load a node's median may be before its limit is lowered.",
     reason = "Envoy's buffer of 25 %; less takes chance for a queue"
 }}
+--- Options of `lua_keepalive`; the fields of core/model.ts LuaKeepaliveConfig.
+____exports.luaKeepaliveFields = {idle_timeout_s = {
+    kind = "number",
+    min = 0,
+    max = 86400,
+    default = 60,
+    doc = "How long an idle connection is kept; 0 = until the node closes it.",
+    reason = "nginx's own keepalive_timeout"
+}, max_requests = {
+    kind = "number",
+    integer = true,
+    min = 0,
+    max = 1000000000,
+    default = 1000,
+    doc = "Requests after which a connection is closed; 0 = any number.",
+    reason = "nginx's own keepalive_requests"
+}}
 --- Options of one upstream that bound what it is given to do (docs/limits.md).
 ____exports.flowFields = {
     max_concurrency_per_node = {
@@ -76,6 +93,13 @@ ____exports.flowFields = {
         min = 1,
         max = MAX_IN_FLIGHT,
         doc = "Most requests in flight to the upstream as a whole, over all workers; exact. Without it only the nodes' limits hold."
+    },
+    lua_keepalive = {
+        kind = "object",
+        optional = true,
+        fields = ____exports.luaKeepaliveFields,
+        expected = "a map of options, {} for the defaults,",
+        doc = ("Keeps idle connections to the nodes by `balancer.enable_keepalive` (lua-resty-core 0.1.29), see below and " .. "[limits.md](limits.md#connections): a pool of 30 for each node and worker, instead of the block's `keepalive`, which ") .. "must then not be there. Where nginx has no such function the option has no effect, and the error log says so."
     },
     retry_ratio = {
         kind = "number",

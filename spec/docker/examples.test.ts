@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { GenericContainer, type StartedTestContainer, Wait } from "testcontainers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { waitFor } from "../../ts-src/node/testkit";
 import { EXAMPLES_DIR } from "../../ts-src/node/testkit/example";
 import type { Status } from "../e2e/support";
 import { buildImage, docker, HOME, IMAGE, WITHOUT_DOCKER } from "./containers";
@@ -42,5 +44,32 @@ describe.skipIf(WITHOUT_DOCKER)("an example, byte for byte", () => {
     const status = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))) as Status;
     expect(status.faults).toEqual({});
     for (const upstream of status.upstreams) expect(upstream.nodes.length).toBeGreaterThan(1);
+  });
+
+  it("runs as user 10001 on a read-only file system, with a tmpfs where nginx writes", async () => {
+    const tmpfs = ["/run", "/var/lib/nginx", "/var/log/nginx"].flatMap((dir) => ["--tmpfs", `${dir}:uid=10001`]);
+    const command = ["nginx", "-c", `${HOME}/nginx/examples/drop_in.conf`, "-g", "daemon off;"];
+    const id = docker(
+      "run",
+      "-d",
+      "--network",
+      "none",
+      "--read-only",
+      "--cap-drop",
+      "ALL",
+      ...tmpfs,
+      IMAGE,
+      ...command,
+    );
+    try {
+      const healthy = ["exec", id, `${HOME}/docker/healthy`, "8080", "/ax/v1/upstreams"];
+      const answers = (): boolean => spawnSync("docker", healthy).status === 0;
+      await waitFor("the gateway to serve", answers, 30_000).catch((error: unknown) => {
+        throw new Error(docker("logs", id), { cause: error });
+      });
+      expect(docker("exec", id, "id", "-u")).toBe("10001");
+    } finally {
+      docker("rm", "-f", id);
+    }
   });
 });

@@ -99,7 +99,7 @@ export interface Load {
 }
 
 /** Sends requests, `at_a_time` at once, until told to stop, or until the test is over. */
-export function startLoad(url: string, at_a_time = 8): { stop(): Promise<Load> } {
+export function startLoad(url: string, at_a_time = 8): { soFar: Load; stop(): Promise<Load> } {
   const load: Load = { sent: 0, failed: [] };
   let running = true;
   const client = async (): Promise<void> => {
@@ -118,5 +118,5 @@ export function startLoad(url: string, at_a_time = 8): { stop(): Promise<Load> }
     return load;
   };
   onTestFinished(async () => void (await stop()));
-  return { stop };
+  return { soFar: load, stop };
 }

@@ -70,7 +70,8 @@ export async function exercise(example: Example, { upstream, nodes, send, at_a_t
   const all_well = await expectCounted(example, upstream, ROUND);
   expect(sum(all_well, "picks")).toBe(ROUND);
   const seen = await requestsOf(nodes);
-  for (const requests of seen) expect(requests).toBeGreaterThan(ROUND / nodes.length / 4);
+  // How many is adaptive's to choose, by latencies: on a busy machine those of equal nodes differ.
+  for (const requests of seen) expect(requests).toBeGreaterThan(0);
   expect(seen.reduce((total, requests) => total + requests, 0)).toBe(ROUND);
 
   await nodes[0].kill();

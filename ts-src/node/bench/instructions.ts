@@ -2,7 +2,7 @@
  * Counts the instructions that a gateway's worker runs for a request, outside the kernel, with valgrind: the figure
  * that does not depend on what else the machine does. Timers of ours are off: valgrind makes requests some fifty times
  * slower, and their cost by time would be counted as a cost by request.
- *   npx tsx ts-src/node/bench/instructions.ts [SECONDS]
+ *   npx tsx ts-src/node/bench/instructions.ts [SECONDS] [STRATEGY,…]
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -65,13 +65,14 @@ async function count(kit: Kit, contender: Contender, addresses: string[], second
 }
 
 const seconds = Number(process.argv[2] ?? "8");
+const wanted = process.argv[3]?.split(",");
 if (which("callgrind_control") === undefined) {
   process.stderr.write("valgrind is not installed: apt-get install valgrind\n");
   process.exit(2);
 }
 await withKit("instructions", async (kit) => {
   const backends = await kit.backends(6);
-  const contenders = [PEERS[0], ...FLOOR, ...OURS];
+  const contenders = [PEERS[0], ...FLOOR, ...OURS.filter(({ name }) => wanted?.includes(name) ?? true)];
   let first: number | undefined;
   for (const contender of contenders) {
     const instructions = await count(

@@ -58,62 +58,263 @@ end
 --- One node is preferred to another when it costs less than this share of the other. Latencies are means of few samples:
 -- without the margin a quiet upstream sends everything to whichever node was luckiest last.
 local CLEARLY_CHEAPER = 0.7
---- Costs by position among the candidates, and the best so far: valid within one call of `cheapest` only.
+--- Times by how much a candidate is dearer than the margin allows: more than any rank, however little that is.
+local DEARER = 1e+300
+--- Candidates compared without a loop. With 16, the trace is so long that it is slower than the loop.
+local FEW = 12
+--- Costs by position among the candidates: valid within one call of `cheapest` only.
 local costs = {}
-local best = {node = 0, cost = 0, in_flight = 0}
-local room = 0
---- No branch in this loop; see `cost`.
+do
+    local k = 0
+    while k < FEW do
+        costs[k + 1] = 0
+        k = k + 1
+    end
+end
+--- What decides between candidates: whether the cost is over the limit; then requests in flight per prior, in halves, so
+-- that the noise of scores does not decide; then the position, counted from the offset on. Of the least one, the
+-- position can be read.
+-- 
+-- @param turn position, counted from the offset on, below `count`
+local function rank(pool, node, turn, count, over)
+    local prior = math.max(pool.prior[node + 1], MIN_WEIGHT)
+    return math.floor(2 * (pool.in_flight[node + 1] + 1) / prior) * count + turn + math.max(0, over) * DEARER
+end
+--- 1 when `a` is at least `b`, else 0: whole numbers, and no branch.
+-- 
+-- No function here returns what `Math.min` or `Math.max` returns: LuaJIT takes tail calls of these for loops, and gives
+-- up ("leaving loop in root trace").
+local function isAtLeast(a, b)
+    local clamped = math.max(
+        0,
+        math.min(1, a - b + 1)
+    )
+    return clamped
+end
+--- Costs of four candidates from a position on, the last candidate standing in past the end; the least of them.
+local function costFour(pool, candidates, from, last, now_ms)
+    local second = math.min(from + 1, last)
+    local third = math.min(from + 2, last)
+    local fourth = math.min(from + 3, last)
+    local first_cost = ____exports.cost(pool, candidates[from + 1], now_ms)
+    local second_cost = ____exports.cost(pool, candidates[second + 1], now_ms)
+    local third_cost = ____exports.cost(pool, candidates[third + 1], now_ms)
+    local fourth_cost = ____exports.cost(pool, candidates[fourth + 1], now_ms)
+    costs[from + 1] = first_cost
+    costs[second + 1] = second_cost
+    costs[third + 1] = third_cost
+    costs[fourth + 1] = fourth_cost
+    local least = math.min(first_cost, second_cost, third_cost, fourth_cost)
+    return least
+end
+local function rankAt(pool, candidates, at, count, offset, limit)
+    local turn = at - offset + count * (1 - isAtLeast(at, offset))
+    return rank(
+        pool,
+        candidates[at + 1],
+        turn,
+        count,
+        costs[at + 1] - limit
+    )
+end
+--- The least rank of the same four.
+local function rankFour(pool, candidates, from, count, offset, limit)
+    local last = count - 1
+    local least = math.min(
+        rankAt(
+            pool,
+            candidates,
+            from,
+            count,
+            offset,
+            limit
+        ),
+        rankAt(
+            pool,
+            candidates,
+            math.min(from + 1, last),
+            count,
+            offset,
+            limit
+        ),
+        rankAt(
+            pool,
+            candidates,
+            math.min(from + 2, last),
+            count,
+            offset,
+            limit
+        ),
+        rankAt(
+            pool,
+            candidates,
+            math.min(from + 3, last),
+            count,
+            offset,
+            limit
+        )
+    )
+    return least
+end
+--- The least rank among up to twelve. A trace of the balancer phase cannot contain a loop (phases/balancer.ts), and around
+-- one it goes on in the interpreter: without, a pick is one piece of machine code.
+local function leastOfFew(pool, candidates, count, offset, now_ms)
+    local last = count - 1
+    local least = costFour(
+        pool,
+        candidates,
+        0,
+        last,
+        now_ms
+    )
+    if count > 4 then
+        least = math.min(
+            least,
+            costFour(
+                pool,
+                candidates,
+                4,
+                last,
+                now_ms
+            )
+        )
+    end
+    if count > 8 then
+        least = math.min(
+            least,
+            costFour(
+                pool,
+                candidates,
+                8,
+                last,
+                now_ms
+            )
+        )
+    end
+    local limit = least / CLEARLY_CHEAPER
+    local least_rank = rankFour(
+        pool,
+        candidates,
+        0,
+        count,
+        offset,
+        limit
+    )
+    if count > 4 then
+        least_rank = math.min(
+            least_rank,
+            rankFour(
+                pool,
+                candidates,
+                4,
+                count,
+                offset,
+                limit
+            )
+        )
+    end
+    if count > 8 then
+        least_rank = math.min(
+            least_rank,
+            rankFour(
+                pool,
+                candidates,
+                8,
+                count,
+                offset,
+                limit
+            )
+        )
+    end
+    return least_rank
+end
+--- The least cost of all, which are written to `costs`. No branch in the loop; see `cost`.
 local function costAll(pool, candidates, count, now_ms)
     do
-        while room < count do
-            costs[room + 1] = 0
-            room = room + 1
+        local k = #costs
+        while k < count do
+            costs[k + 1] = 0
+            k = k + 1
         end
     end
+    local least = math.huge
     do
         local k = 0
         while k < count do
-            costs[k + 1] = ____exports.cost(pool, candidates[k + 1], now_ms)
+            local candidate_cost = ____exports.cost(pool, candidates[k + 1], now_ms)
+            costs[k + 1] = candidate_cost
+            least = math.min(least, candidate_cost)
             k = k + 1
         end
     end
+    return least
 end
---- Goes on comparing with the candidates from one position to before another.
-local function compare(in_flights, candidates, from, to)
-    local node = best.node
-    local least = best.cost
-    local least_in_flight = best.in_flight
+--- The least rank of the candidates from one position to before another.
+local function rankAll(pool, candidates, from, to, turn, count, limit)
+    local least = math.huge
     do
         local k = from
         while k < to do
-            local other_cost = costs[k + 1]
-            if other_cost < least then
-                local in_flight = in_flights[candidates[k + 1] + 1]
-                if other_cost < least * CLEARLY_CHEAPER or in_flight < least_in_flight then
-                    least = other_cost
-                    least_in_flight = in_flight
-                    node = candidates[k + 1]
-                end
-            end
+            least = math.min(
+                least,
+                rank(
+                    pool,
+                    candidates[k + 1],
+                    k + turn,
+                    count,
+                    costs[k + 1] - limit
+                )
+            )
             k = k + 1
         end
     end
-    best.node = node
-    best.cost = least
-    best.in_flight = least_in_flight
+    return least
 end
---- The candidate of about the least cost. Of two that differ by less than chance explains, the one with fewer requests
--- of this worker in flight; else the first from `offset` on, so that callers who move `offset` spread requests evenly.
+local function leastOfMany(pool, candidates, count, offset, now_ms)
+    local limit = costAll(pool, candidates, count, now_ms) / CLEARLY_CHEAPER
+    local wrapped = rankAll(
+        pool,
+        candidates,
+        0,
+        offset,
+        count - offset,
+        count,
+        limit
+    )
+    local unwrapped = rankAll(
+        pool,
+        candidates,
+        offset,
+        count,
+        -offset,
+        count,
+        limit
+    )
+    local least = math.min(wrapped, unwrapped)
+    return least
+end
+--- The candidate of about the least cost: of those that differ from the cheapest by less than chance explains, the one
+-- with the fewest requests of this worker in flight for its prior; else the first from `offset` on, so that callers who
+-- move `offset` spread requests evenly.
 -- 
 -- @param count how many entries of `candidates` are valid, at least 1
 -- @param offset 0 .. count-1
 function ____exports.cheapest(pool, candidates, count, offset, now_ms)
-    costAll(pool, candidates, count, now_ms)
-    best.node = candidates[offset + 1]
-    best.cost = costs[offset + 1]
-    best.in_flight = pool.in_flight[candidates[offset + 1] + 1]
-    compare(pool.in_flight, candidates, offset + 1, count)
-    compare(pool.in_flight, candidates, 0, offset)
-    return best.node
+    local least = count <= FEW and leastOfFew(
+        pool,
+        candidates,
+        count,
+        offset,
+        now_ms
+    ) or leastOfMany(
+        pool,
+        candidates,
+        count,
+        offset,
+        now_ms
+    )
+    local at = least % count + offset
+    local node = candidates[at - count * isAtLeast(at, count) + 1]
+    return node == nil and candidates[offset + 1] or node
 end
 return ____exports

@@ -78,51 +78,148 @@ export function cost(pool: Pool, node: number, now_ms: number): number {
  */
 const CLEARLY_CHEAPER = 0.7;
 
-/** Costs by position among the candidates, and the best so far: valid within one call of `cheapest` only. */
+/** Times by how much a candidate is dearer than the margin allows: more than any rank, however little that is. */
+const DEARER = 1e300;
+
+/** Candidates compared without a loop. With 16, the trace is so long that it is slower than the loop. */
+const FEW = 12;
+
+/** Costs by position among the candidates: valid within one call of `cheapest` only. */
 const costs: number[] = [];
-const best = { node: 0, cost: 0, in_flight: 0 };
-let room = 0;
+for (let k = 0; k < FEW; k++) costs[k] = 0;
 
-/** No branch in this loop; see `cost`. */
-function costAll(pool: Pool, candidates: number[], count: number, now_ms: number): void {
-  for (; room < count; room++) costs[room] = 0;
-  for (let k = 0; k < count; k++) costs[k] = cost(pool, candidates[k], now_ms);
-}
-
-/** Goes on comparing with the candidates from one position to before another. */
-function compare(in_flights: number[], candidates: number[], from: number, to: number): void {
-  let node = best.node;
-  let least = best.cost;
-  let least_in_flight = best.in_flight;
-  for (let k = from; k < to; k++) {
-    const other_cost = costs[k];
-    if (other_cost < least) {
-      const in_flight = in_flights[candidates[k]];
-      if (other_cost < least * CLEARLY_CHEAPER || in_flight < least_in_flight) {
-        least = other_cost;
-        least_in_flight = in_flight;
-        node = candidates[k];
-      }
-    }
-  }
-  best.node = node;
-  best.cost = least;
-  best.in_flight = least_in_flight;
+/**
+ * What decides between candidates: whether the cost is over the limit; then requests in flight per prior, in halves, so
+ * that the noise of scores does not decide; then the position, counted from the offset on. Of the least one, the
+ * position can be read.
+ *
+ * @param turn position, counted from the offset on, below `count`
+ */
+function rank(pool: Pool, node: number, turn: number, count: number, over: number): number {
+  const prior = Math.max(pool.prior[node], MIN_WEIGHT);
+  return Math.floor((2 * (pool.in_flight[node] + 1)) / prior) * count + turn + Math.max(0, over) * DEARER;
 }
 
 /**
- * The candidate of about the least cost. Of two that differ by less than chance explains, the one with fewer requests
- * of this worker in flight; else the first from `offset` on, so that callers who move `offset` spread requests evenly.
+ * 1 when `a` is at least `b`, else 0: whole numbers, and no branch.
+ *
+ * No function here returns what `Math.min` or `Math.max` returns: LuaJIT takes tail calls of these for loops, and gives
+ * up ("leaving loop in root trace").
+ */
+function isAtLeast(a: number, b: number): number {
+  const clamped = Math.max(0, Math.min(1, a - b + 1));
+  return clamped;
+}
+
+/** Costs of four candidates from a position on, the last candidate standing in past the end; the least of them. */
+function costFour(pool: Pool, candidates: number[], from: number, last: number, now_ms: number): number {
+  const second = Math.min(from + 1, last);
+  const third = Math.min(from + 2, last);
+  const fourth = Math.min(from + 3, last);
+  const first_cost = cost(pool, candidates[from], now_ms);
+  const second_cost = cost(pool, candidates[second], now_ms);
+  const third_cost = cost(pool, candidates[third], now_ms);
+  const fourth_cost = cost(pool, candidates[fourth], now_ms);
+  costs[from] = first_cost;
+  costs[second] = second_cost;
+  costs[third] = third_cost;
+  costs[fourth] = fourth_cost;
+  const least = Math.min(first_cost, second_cost, third_cost, fourth_cost);
+  return least;
+}
+
+function rankAt(pool: Pool, candidates: number[], at: number, count: number, offset: number, limit: number): number {
+  const turn = at - offset + count * (1 - isAtLeast(at, offset));
+  return rank(pool, candidates[at], turn, count, costs[at] - limit);
+}
+
+/** The least rank of the same four. */
+function rankFour(
+  pool: Pool,
+  candidates: number[],
+  from: number,
+  count: number,
+  offset: number,
+  limit: number,
+): number {
+  const last = count - 1;
+  const least = Math.min(
+    rankAt(pool, candidates, from, count, offset, limit),
+    rankAt(pool, candidates, Math.min(from + 1, last), count, offset, limit),
+    rankAt(pool, candidates, Math.min(from + 2, last), count, offset, limit),
+    rankAt(pool, candidates, Math.min(from + 3, last), count, offset, limit),
+  );
+  return least;
+}
+
+/**
+ * The least rank among up to twelve. A trace of the balancer phase cannot contain a loop (phases/balancer.ts), and around
+ * one it goes on in the interpreter: without, a pick is one piece of machine code.
+ */
+function leastOfFew(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
+  const last = count - 1;
+  let least = costFour(pool, candidates, 0, last, now_ms);
+  if (count > 4) least = Math.min(least, costFour(pool, candidates, 4, last, now_ms));
+  if (count > 8) least = Math.min(least, costFour(pool, candidates, 8, last, now_ms));
+  const limit = least / CLEARLY_CHEAPER;
+  let least_rank = rankFour(pool, candidates, 0, count, offset, limit);
+  if (count > 4) least_rank = Math.min(least_rank, rankFour(pool, candidates, 4, count, offset, limit));
+  if (count > 8) least_rank = Math.min(least_rank, rankFour(pool, candidates, 8, count, offset, limit));
+  return least_rank;
+}
+
+/** The least cost of all, which are written to `costs`. No branch in the loop; see `cost`. */
+function costAll(pool: Pool, candidates: number[], count: number, now_ms: number): number {
+  for (let k = costs.length; k < count; k++) costs[k] = 0;
+  let least = Infinity;
+  for (let k = 0; k < count; k++) {
+    const candidate_cost = cost(pool, candidates[k], now_ms);
+    costs[k] = candidate_cost;
+    least = Math.min(least, candidate_cost);
+  }
+  return least;
+}
+
+/** The least rank of the candidates from one position to before another. */
+function rankAll(
+  pool: Pool,
+  candidates: number[],
+  from: number,
+  to: number,
+  turn: number,
+  count: number,
+  limit: number,
+): number {
+  let least = Infinity;
+  for (let k = from; k < to; k++) {
+    least = Math.min(least, rank(pool, candidates[k], k + turn, count, costs[k] - limit));
+  }
+  return least;
+}
+
+function leastOfMany(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
+  const limit = costAll(pool, candidates, count, now_ms) / CLEARLY_CHEAPER;
+  const wrapped = rankAll(pool, candidates, 0, offset, count - offset, count, limit);
+  const unwrapped = rankAll(pool, candidates, offset, count, -offset, count, limit);
+  const least = Math.min(wrapped, unwrapped);
+  return least;
+}
+
+/**
+ * The candidate of about the least cost: of those that differ from the cheapest by less than chance explains, the one
+ * with the fewest requests of this worker in flight for its prior; else the first from `offset` on, so that callers who
+ * move `offset` spread requests evenly.
  *
  * @param count how many entries of `candidates` are valid, at least 1
  * @param offset 0 .. count-1
  */
 export function cheapest(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
-  costAll(pool, candidates, count, now_ms);
-  best.node = candidates[offset];
-  best.cost = costs[offset];
-  best.in_flight = pool.in_flight[candidates[offset]];
-  compare(pool.in_flight, candidates, offset + 1, count);
-  compare(pool.in_flight, candidates, 0, offset);
-  return best.node;
+  const least =
+    count <= FEW
+      ? leastOfFew(pool, candidates, count, offset, now_ms)
+      : leastOfMany(pool, candidates, count, offset, now_ms);
+  const at = (least % count) + offset;
+  const node = candidates[at - count * isAtLeast(at, count)] as number | undefined;
+  // None when a measurement is no number, or beyond all bounds: no node is better than another then.
+  return node === undefined ? candidates[offset] : node;
 }

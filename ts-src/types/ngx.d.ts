@@ -194,6 +194,11 @@ declare module "resty.core.base" {
   export = base;
 }
 
+declare module "jit.opt" {
+  /** Sets flags and limits of the compiler, by "name=value". */
+  export function start(this: void, ...options: string[]): void;
+}
+
 declare module "resty.core.time" {
   /** @noSelf */
   interface Time {

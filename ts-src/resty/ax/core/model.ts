@@ -139,6 +139,7 @@ export interface QueueConfig {
 export interface AxConfig {
   shared_dict: string;
   nginx_conf?: string;
+  tune_jit: boolean;
   flush_interval_ms: number;
   collector_interval_ms: number;
   /** Absent = no limit. */

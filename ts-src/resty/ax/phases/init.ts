@@ -6,6 +6,7 @@ import { keepaliveProblem } from "../nginx/balancer";
 import { type ConfReader, newConfReader } from "../nginx/conf/adopt";
 import { confDirectory, thisProcess } from "../nginx/conf/locate";
 import { readFile } from "../nginx/files";
+import { raiseJitLimits } from "../nginx/jit";
 import { decode } from "../nginx/json";
 import { logError, logNotice, logWarning } from "../nginx/log";
 import { loadModule } from "../nginx/modules";
@@ -101,6 +102,7 @@ export function init(source: unknown): void {
     );
   }
   if (problems.total > 0 || store === undefined) error(renderProblems(problems, "init"), 0);
+  if (config.tune_jit) raiseJitLimits();
   process.prepared = { config, store, custom };
   for (const [, upstream] of pairs(config.upstreams)) {
     const strategy = upstream.strategy_module ?? upstream.strategy;

@@ -23,29 +23,35 @@ local checkNotEmpty = ____texts.checkNotEmpty
 local ____upstream_options = require("resty.ax.core.config.upstream_options")
 local upstreamFields = ____upstream_options.upstreamFields
 --- Options of the whole gateway.
-local gatewayFields = {shared_dict = {
-    kind = "string",
-    check = checkName,
-    default = "ax",
-    doc = "Name of the `lua_shared_dict` that the workers share.",
-    reason = "the name in the shipped configuration"
-}, nginx_conf = {kind = "string", check = checkNotEmpty, doc = "Path of nginx.conf, to read `server` lines from. Needed only where it cannot be found from the running process."}, flush_interval_ms = {
-    kind = "number",
-    integer = true,
-    min = 20,
-    max = 500,
-    default = 100,
-    doc = "How often a worker publishes its counters and takes in the other workers' requests in flight.",
-    reason = "counts 0.1 s old still show a pile-up early; the write costs microseconds"
-}, collector_interval_ms = {
-    kind = "number",
-    integer = true,
-    min = 100,
-    max = 5000,
-    default = 500,
-    doc = "How often the collecting worker computes scores, weights and states.",
-    reason = "ten looks in a short window; steps of the weight are rate limited besides"
-}}
+local gatewayFields = {
+    shared_dict = {
+        kind = "string",
+        check = checkName,
+        default = "ax",
+        doc = "Name of the `lua_shared_dict` that the workers share.",
+        reason = "the name in the shipped configuration"
+    },
+    nginx_conf = {kind = "string", check = checkNotEmpty, doc = "Path of nginx.conf, to read `server` lines from. Needed only where it cannot be found from the running process."},
+    tune_jit = {kind = "boolean", default = true, doc = "Whether `init()` lets LuaJIT compile traces as long as OpenResty's LuaJIT does by default (`maxtrace=8000`, " .. "`maxrecord=16000`, `maxmcode=40960`), for all Lua of this nginx. Of no effect on OpenResty.", reason = "with LuaJIT's own limits, half of a pick is interpreted"},
+    flush_interval_ms = {
+        kind = "number",
+        integer = true,
+        min = 20,
+        max = 500,
+        default = 100,
+        doc = "How often a worker publishes its counters and takes in the other workers' requests in flight.",
+        reason = "counts 0.1 s old still show a pile-up early; the write costs microseconds"
+    },
+    collector_interval_ms = {
+        kind = "number",
+        integer = true,
+        min = 100,
+        max = 5000,
+        default = 500,
+        doc = "How often the collecting worker computes scores, weights and states.",
+        reason = "ten looks in a short window; steps of the weight are rate limited besides"
+    }
+}
 ---
 -- @param strategies options of every built-in strategy, by its name
 -- @returns the schema of the whole configuration

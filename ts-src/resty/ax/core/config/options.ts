@@ -23,6 +23,14 @@ const gatewayFields: Record<string, FieldSchema> = {
     check: checkNotEmpty,
     doc: "Path of nginx.conf, to read `server` lines from. Needed only where it cannot be found from the running process.",
   },
+  tune_jit: {
+    kind: "boolean",
+    default: true,
+    doc:
+      "Whether `init()` lets LuaJIT compile traces as long as OpenResty's LuaJIT does by default (`maxtrace=8000`, " +
+      "`maxrecord=16000`, `maxmcode=40960`), for all Lua of this nginx. Of no effect on OpenResty.",
+    reason: "with LuaJIT's own limits, half of a pick is interpreted",
+  },
   flush_interval_ms: {
     kind: "number",
     integer: true,

@@ -205,7 +205,7 @@ describe("the check against nginx", () => {
     expect(figures.healthy_rate_per_s / (80 / 0.0432)).toBeCloseTo(1, 1);
     expect(figures.slow_rate_per_s / (80 / 0.0457)).toBeCloseTo(1, 1);
     expect(figures.slow_node_share).toBeCloseTo(1 / 6, 2);
-  });
+  }, 60_000);
 
   it("takes medians figure by figure", () => {
     expect(

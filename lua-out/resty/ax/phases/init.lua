@@ -22,6 +22,8 @@ local confDirectory = ____locate.confDirectory
 local thisProcess = ____locate.thisProcess
 local ____files = require("resty.ax.nginx.files")
 local readFile = ____files.readFile
+local ____jit = require("resty.ax.nginx.jit")
+local raiseJitLimits = ____jit.raiseJitLimits
 local ____json = require("resty.ax.nginx.json")
 local decode = ____json.decode
 local ____log = require("resty.ax.nginx.log")
@@ -145,6 +147,9 @@ function ____exports.init(source)
             renderProblems(problems, "init"),
             0
         )
+    end
+    if config.tune_jit then
+        raiseJitLimits()
     end
     process.prepared = {config = config, store = store, custom = custom}
     for ____, upstream in pairs(config.upstreams) do

@@ -10,6 +10,8 @@ export interface OpenLoopOptions {
   rate: number;
   /** Requests in all. */
   count: number;
+  /** Ends it earlier: no more requests are sent. */
+  signal?: AbortSignal;
   /** No answer by then counts as a time-out, ms. */
   timeout_ms?: number;
   headers?: Record<string, string>;
@@ -96,7 +98,7 @@ export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopRes
   const pending: Promise<void>[] = [];
   const start_ms = performance.now();
   let worst_lag_ms = 0;
-  while (pending.length < options.count) {
+  while (pending.length < options.count && options.signal?.aborted !== true) {
     const due_ms = start_ms + (pending.length * 1000) / options.rate;
     const now_ms = performance.now();
     if (now_ms < due_ms) {

@@ -12,6 +12,7 @@ local function random_pool(rng, n)
     pool.latency_ms[node] = 1 + random.drawBelow(rng, 40)
     pool.success[node] = random.draw(rng) < 0.2 and 0.5 or 1
     pool.in_flight[node] = random.drawBelow(rng, 6)
+    pool.long_in_flight[node] = random.drawBelow(rng, pool.in_flight[node] + 1)
     pool.others_in_flight[node] = random.drawBelow(rng, 6)
     pool.prior[node] = random.draw(rng) < 0.3 and random.draw(rng) or 1
     pool.last_sample_ms[node] = NOW - random.drawBelow(rng, 100)
@@ -20,7 +21,8 @@ local function random_pool(rng, n)
   return pool
 end
 
---- The rule in words: of those within 30 % of the cheapest, the fewest in flight per prior, in halves; then by turn.
+--- The rule in words: of those within 30 % of the cheapest, the fewest in flight (long ones aside) per prior, in
+--- halves; then by turn.
 local function chosen(pool, candidates, count, offset)
   local least = math.huge
   for k = 1, count do
@@ -30,7 +32,8 @@ local function chosen(pool, candidates, count, offset)
   for turn = 0, count - 1 do
     local node = candidates[(offset + turn) % count + 1]
     if cost.cost(pool, node, NOW) <= least / 0.7 then
-      local load = math.floor(2 * (pool.in_flight[node + 1] + 1) / pool.prior[node + 1])
+      local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1]
+      local load = math.floor(2 * (in_flight + 1) / pool.prior[node + 1])
       if best == nil or load < best_load then
         best, best_load = node, load
       end

@@ -78,7 +78,8 @@ end
 -- @param turn position, counted from the offset on, below `count`
 local function rank(pool, node, turn, count, over)
     local prior = math.max(pool.prior[node + 1], MIN_WEIGHT)
-    return math.floor(2 * (pool.in_flight[node + 1] + 1) / prior) * count + turn + math.max(0, over) * DEARER
+    local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1]
+    return math.floor(2 * (in_flight + 1) / prior) * count + turn + math.max(0, over) * DEARER
 end
 --- 1 when `a` is at least `b`, else 0: whole numbers, and no branch.
 -- 

@@ -97,7 +97,8 @@ for (let k = 0; k < FEW; k++) costs[k] = 0;
  */
 function rank(pool: Pool, node: number, turn: number, count: number, over: number): number {
   const prior = Math.max(pool.prior[node], MIN_WEIGHT);
-  return Math.floor((2 * (pool.in_flight[node] + 1)) / prior) * count + turn + Math.max(0, over) * DEARER;
+  const in_flight = pool.in_flight[node] - pool.long_in_flight[node];
+  return Math.floor((2 * (in_flight + 1)) / prior) * count + turn + Math.max(0, over) * DEARER;
 }
 
 /**

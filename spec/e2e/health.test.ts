@@ -277,7 +277,7 @@ describe.concurrent("users' requests, when a node", () => {
   });
 
   it("hangs: it is suspect before anything times out, and no request fails", async () => {
-    const location = "proxy_read_timeout 4s;";
+    const location = "proxy_read_timeout 10s;";
     const { row, what, denied, events, bad } = await scenario("hang", { location }, (scene) =>
       outAndBack(
         scene,

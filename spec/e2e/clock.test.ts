@@ -83,7 +83,7 @@ describe("steps of the wall clock by an hour, to and fro, under load", () => {
           headers: { "Content-Type": "application/json" },
           body,
         });
-      const load = runOpenLoop({ url: `${gateway.url}/`, rate: 100, count: 3000, timeout_ms: 20_000 });
+      const load = runOpenLoop({ url: `${gateway.url}/`, rate: 100, count: 3000, timeout_ms: 50_000 });
       await waitForStatus(gateway, "traffic", (all) => all.every(({ totals }) => totals.ok > 5));
 
       await dead.kill();

@@ -21,19 +21,20 @@ local function random_pool(rng, n)
   return pool
 end
 
---- The rule in words: of those within 30 % of the cheapest, the fewest in flight (long ones aside) per prior, in
---- halves; then by turn.
+--- The rule in words: of those within 30 % of the cheapest, the fewest in flight (long ones aside) for its prior,
+--- relative to the highest and rounded; then by turn.
 local function chosen(pool, candidates, count, offset)
-  local least = math.huge
+  local least, most = math.huge, 1e-9
   for k = 1, count do
     least = math.min(least, cost.cost(pool, candidates[k], NOW))
+    most = math.max(most, pool.prior[candidates[k] + 1])
   end
   local best, best_load
   for turn = 0, count - 1 do
     local node = candidates[(offset + turn) % count + 1]
     if cost.cost(pool, node, NOW) <= least / 0.7 then
       local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1]
-      local load = math.floor(2 * (in_flight + 1) / pool.prior[node + 1])
+      local load = math.floor((in_flight + 1) * most / pool.prior[node + 1] + 0.5)
       if best == nil or load < best_load then
         best, best_load = node, load
       end
@@ -56,6 +57,21 @@ describe("the cheapest candidate", function()
         local offset = random.drawBelow(rng, count)
         local node = cost.cheapest(pool, candidates, count, offset, NOW)
         assert.equal(chosen(pool, candidates, count, offset), node, ("%d of %d from %d"):format(count, n, offset))
+      end
+    end
+  end)
+
+  it("is each of the idle ones in turn, although their scores differ a little", function()
+    for _, scale in ipairs({ 0.05, 1, 7 }) do
+      for n = 2, 20 do
+        local pool = upstreams.new({ strategy = "random", nodes = n }).pool
+        for node = 1, n do
+          pool.latency_ms[node] = 10
+          pool.prior[node] = scale * (0.9 + 0.2 * (node - 1) / (n - 1))
+        end
+        for offset = 0, n - 1 do
+          assert.equal(offset, cost.cheapest(pool, pool.candidates, n, offset, NOW))
+        end
       end
     end
   end)

@@ -71,15 +71,16 @@ do
         k = k + 1
     end
 end
---- What decides between candidates: whether the cost is over the limit; then requests in flight per prior, in halves, so
--- that the noise of scores does not decide; then the position, counted from the offset on. Of the least one, the
--- position can be read.
+--- What decides between candidates: whether the cost is over the limit; then requests in flight for its prior, relative
+-- to the highest prior and rounded, so that idle nodes of about the same prior are equal, whatever the noise of their
+-- scores; then the position, counted from the offset on. Of the least one, the position can be read.
 -- 
 -- @param turn position, counted from the offset on, below `count`
-local function rank(pool, node, turn, count, over)
+-- @param most the highest prior of all candidates
+local function rank(pool, node, turn, count, over, most)
     local prior = math.max(pool.prior[node + 1], MIN_WEIGHT)
     local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1]
-    return math.floor(2 * (in_flight + 1) / prior) * count + turn + math.max(0, over) * DEARER
+    return math.floor((in_flight + 1) * most / prior + 0.5) * count + turn + math.max(0, over) * DEARER
 end
 --- 1 when `a` is at least `b`, else 0: whole numbers, and no branch.
 -- 
@@ -108,18 +109,35 @@ local function costFour(pool, candidates, from, last, now_ms)
     local least = math.min(first_cost, second_cost, third_cost, fourth_cost)
     return least
 end
-local function rankAt(pool, candidates, at, count, offset, limit)
+--- The highest prior of the same four.
+local function mostOfFour(pool, candidates, from, last)
+    local prior = pool.prior
+    local first = prior[candidates[from + 1] + 1]
+    local second = prior[candidates[math.min(from + 1, last) + 1] + 1]
+    local third = prior[candidates[math.min(from + 2, last) + 1] + 1]
+    local fourth = prior[candidates[math.min(from + 3, last) + 1] + 1]
+    local most = math.max(
+        MIN_WEIGHT,
+        first,
+        second,
+        third,
+        fourth
+    )
+    return most
+end
+local function rankAt(pool, candidates, at, count, offset, limit, most)
     local turn = at - offset + count * (1 - isAtLeast(at, offset))
     return rank(
         pool,
         candidates[at + 1],
         turn,
         count,
-        costs[at + 1] - limit
+        costs[at + 1] - limit,
+        most
     )
 end
 --- The least rank of the same four.
-local function rankFour(pool, candidates, from, count, offset, limit)
+local function rankFour(pool, candidates, from, count, offset, limit, most)
     local last = count - 1
     local least = math.min(
         rankAt(
@@ -128,7 +146,8 @@ local function rankFour(pool, candidates, from, count, offset, limit)
             from,
             count,
             offset,
-            limit
+            limit,
+            most
         ),
         rankAt(
             pool,
@@ -136,7 +155,8 @@ local function rankFour(pool, candidates, from, count, offset, limit)
             math.min(from + 1, last),
             count,
             offset,
-            limit
+            limit,
+            most
         ),
         rankAt(
             pool,
@@ -144,7 +164,8 @@ local function rankFour(pool, candidates, from, count, offset, limit)
             math.min(from + 2, last),
             count,
             offset,
-            limit
+            limit,
+            most
         ),
         rankAt(
             pool,
@@ -152,7 +173,8 @@ local function rankFour(pool, candidates, from, count, offset, limit)
             math.min(from + 3, last),
             count,
             offset,
-            limit
+            limit,
+            most
         )
     )
     return least
@@ -193,13 +215,27 @@ local function leastOfFew(pool, candidates, count, offset, now_ms)
         )
     end
     local limit = least / CLEARLY_CHEAPER
+    local most = mostOfFour(pool, candidates, 0, last)
+    if count > 4 then
+        most = math.max(
+            most,
+            mostOfFour(pool, candidates, 4, last)
+        )
+    end
+    if count > 8 then
+        most = math.max(
+            most,
+            mostOfFour(pool, candidates, 8, last)
+        )
+    end
     local least_rank = rankFour(
         pool,
         candidates,
         0,
         count,
         offset,
-        limit
+        limit,
+        most
     )
     if count > 4 then
         least_rank = math.min(
@@ -210,7 +246,8 @@ local function leastOfFew(pool, candidates, count, offset, now_ms)
                 4,
                 count,
                 offset,
-                limit
+                limit,
+                most
             )
         )
     end
@@ -223,7 +260,8 @@ local function leastOfFew(pool, candidates, count, offset, now_ms)
                 8,
                 count,
                 offset,
-                limit
+                limit,
+                most
             )
         )
     end
@@ -251,7 +289,7 @@ local function costAll(pool, candidates, count, now_ms)
     return least
 end
 --- The least rank of the candidates from one position to before another.
-local function rankAll(pool, candidates, from, to, turn, count, limit)
+local function rankAll(pool, candidates, from, to, turn, count, limit, most)
     local least = math.huge
     do
         local k = from
@@ -263,7 +301,8 @@ local function rankAll(pool, candidates, from, to, turn, count, limit)
                     candidates[k + 1],
                     k + turn,
                     count,
-                    costs[k + 1] - limit
+                    costs[k + 1] - limit,
+                    most
                 )
             )
             k = k + 1
@@ -273,6 +312,14 @@ local function rankAll(pool, candidates, from, to, turn, count, limit)
 end
 local function leastOfMany(pool, candidates, count, offset, now_ms)
     local limit = costAll(pool, candidates, count, now_ms) / CLEARLY_CHEAPER
+    local most = MIN_WEIGHT
+    do
+        local k = 0
+        while k < count do
+            most = math.max(most, pool.prior[candidates[k + 1] + 1])
+            k = k + 1
+        end
+    end
     local wrapped = rankAll(
         pool,
         candidates,
@@ -280,7 +327,8 @@ local function leastOfMany(pool, candidates, count, offset, now_ms)
         offset,
         count - offset,
         count,
-        limit
+        limit,
+        most
     )
     local unwrapped = rankAll(
         pool,
@@ -289,7 +337,8 @@ local function leastOfMany(pool, candidates, count, offset, now_ms)
         count,
         -offset,
         count,
-        limit
+        limit,
+        most
     )
     local least = math.min(wrapped, unwrapped)
     return least

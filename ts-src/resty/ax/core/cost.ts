@@ -89,16 +89,17 @@ const costs: number[] = [];
 for (let k = 0; k < FEW; k++) costs[k] = 0;
 
 /**
- * What decides between candidates: whether the cost is over the limit; then requests in flight per prior, in halves, so
- * that the noise of scores does not decide; then the position, counted from the offset on. Of the least one, the
- * position can be read.
+ * What decides between candidates: whether the cost is over the limit; then requests in flight for its prior, relative
+ * to the highest prior and rounded, so that idle nodes of about the same prior are equal, whatever the noise of their
+ * scores; then the position, counted from the offset on. Of the least one, the position can be read.
  *
  * @param turn position, counted from the offset on, below `count`
+ * @param most the highest prior of all candidates
  */
-function rank(pool: Pool, node: number, turn: number, count: number, over: number): number {
+function rank(pool: Pool, node: number, turn: number, count: number, over: number, most: number): number {
   const prior = Math.max(pool.prior[node], MIN_WEIGHT);
   const in_flight = pool.in_flight[node] - pool.long_in_flight[node];
-  return Math.floor((2 * (in_flight + 1)) / prior) * count + turn + Math.max(0, over) * DEARER;
+  return Math.floor(((in_flight + 1) * most) / prior + 0.5) * count + turn + Math.max(0, over) * DEARER;
 }
 
 /**
@@ -129,9 +130,28 @@ function costFour(pool: Pool, candidates: number[], from: number, last: number, 
   return least;
 }
 
-function rankAt(pool: Pool, candidates: number[], at: number, count: number, offset: number, limit: number): number {
+/** The highest prior of the same four. */
+function mostOfFour(pool: Pool, candidates: number[], from: number, last: number): number {
+  const prior = pool.prior;
+  const first = prior[candidates[from]];
+  const second = prior[candidates[Math.min(from + 1, last)]];
+  const third = prior[candidates[Math.min(from + 2, last)]];
+  const fourth = prior[candidates[Math.min(from + 3, last)]];
+  const most = Math.max(MIN_WEIGHT, first, second, third, fourth);
+  return most;
+}
+
+function rankAt(
+  pool: Pool,
+  candidates: number[],
+  at: number,
+  count: number,
+  offset: number,
+  limit: number,
+  most: number,
+): number {
   const turn = at - offset + count * (1 - isAtLeast(at, offset));
-  return rank(pool, candidates[at], turn, count, costs[at] - limit);
+  return rank(pool, candidates[at], turn, count, costs[at] - limit, most);
 }
 
 /** The least rank of the same four. */
@@ -142,13 +162,14 @@ function rankFour(
   count: number,
   offset: number,
   limit: number,
+  most: number,
 ): number {
   const last = count - 1;
   const least = Math.min(
-    rankAt(pool, candidates, from, count, offset, limit),
-    rankAt(pool, candidates, Math.min(from + 1, last), count, offset, limit),
-    rankAt(pool, candidates, Math.min(from + 2, last), count, offset, limit),
-    rankAt(pool, candidates, Math.min(from + 3, last), count, offset, limit),
+    rankAt(pool, candidates, from, count, offset, limit, most),
+    rankAt(pool, candidates, Math.min(from + 1, last), count, offset, limit, most),
+    rankAt(pool, candidates, Math.min(from + 2, last), count, offset, limit, most),
+    rankAt(pool, candidates, Math.min(from + 3, last), count, offset, limit, most),
   );
   return least;
 }
@@ -163,9 +184,12 @@ function leastOfFew(pool: Pool, candidates: number[], count: number, offset: num
   if (count > 4) least = Math.min(least, costFour(pool, candidates, 4, last, now_ms));
   if (count > 8) least = Math.min(least, costFour(pool, candidates, 8, last, now_ms));
   const limit = least / CLEARLY_CHEAPER;
-  let least_rank = rankFour(pool, candidates, 0, count, offset, limit);
-  if (count > 4) least_rank = Math.min(least_rank, rankFour(pool, candidates, 4, count, offset, limit));
-  if (count > 8) least_rank = Math.min(least_rank, rankFour(pool, candidates, 8, count, offset, limit));
+  let most = mostOfFour(pool, candidates, 0, last);
+  if (count > 4) most = Math.max(most, mostOfFour(pool, candidates, 4, last));
+  if (count > 8) most = Math.max(most, mostOfFour(pool, candidates, 8, last));
+  let least_rank = rankFour(pool, candidates, 0, count, offset, limit, most);
+  if (count > 4) least_rank = Math.min(least_rank, rankFour(pool, candidates, 4, count, offset, limit, most));
+  if (count > 8) least_rank = Math.min(least_rank, rankFour(pool, candidates, 8, count, offset, limit, most));
   return least_rank;
 }
 
@@ -190,18 +214,21 @@ function rankAll(
   turn: number,
   count: number,
   limit: number,
+  most: number,
 ): number {
   let least = Infinity;
   for (let k = from; k < to; k++) {
-    least = Math.min(least, rank(pool, candidates[k], k + turn, count, costs[k] - limit));
+    least = Math.min(least, rank(pool, candidates[k], k + turn, count, costs[k] - limit, most));
   }
   return least;
 }
 
 function leastOfMany(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
   const limit = costAll(pool, candidates, count, now_ms) / CLEARLY_CHEAPER;
-  const wrapped = rankAll(pool, candidates, 0, offset, count - offset, count, limit);
-  const unwrapped = rankAll(pool, candidates, offset, count, -offset, count, limit);
+  let most = MIN_WEIGHT;
+  for (let k = 0; k < count; k++) most = Math.max(most, pool.prior[candidates[k]]);
+  const wrapped = rankAll(pool, candidates, 0, offset, count - offset, count, limit, most);
+  const unwrapped = rankAll(pool, candidates, offset, count, -offset, count, limit, most);
   const least = Math.min(wrapped, unwrapped);
   return least;
 }

@@ -16,6 +16,8 @@ export default defineConfig({
           name: "e2e",
           include: ["spec/e2e/**/*.test.ts"],
           fileParallelism: false,
+          // Scenarios that run side by side within a file (health): with five, two cores are short at times.
+          maxConcurrency: 3,
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
           hookTimeout: 60_000,

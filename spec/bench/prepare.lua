@@ -4,7 +4,7 @@
 package.path = "lua-out/?.lua;spec/support/?.lua;" .. package.path
 
 local traffic = require("traffic")
-local upstream = require("resty.ax.dataplane.upstream")
+local candidates = require("resty.ax.dataplane.candidates")
 local registry = require("resty.ax.core.strategies.registry")
 
 local names = {}
@@ -19,7 +19,7 @@ local REPEATS = 20
 local function measure(up)
   local longest, sums, slices = {}, {}, 0
   for k = 1, REPEATS do
-    upstream.rebuildCandidates(up)
+    candidates.rebuildCandidates(up)
     collectgarbage()
     local more
     longest[k], sums[k], slices = 0, 0, 0

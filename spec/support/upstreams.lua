@@ -1,5 +1,6 @@
 -- Upstream runtimes for specs, without nginx: a configuration, a strategy, a clock that stands still.
 local upstream = require("resty.ax.dataplane.upstream")
+local candidates = require("resty.ax.dataplane.candidates")
 local prepare = require("resty.ax.dataplane.prepare")
 local limits = require("resty.ax.dataplane.limits")
 local registry = require("resty.ax.core.strategies.registry")
@@ -82,7 +83,7 @@ end
 
 --- A flush after something in the pool has been set by hand: candidates, and the strategy's tables.
 function M.flush(up, now_ms)
-  upstream.rebuildCandidates(up)
+  candidates.rebuildCandidates(up)
   prepare.prepareWhole(up, now_ms or 1000)
 end
 

@@ -1,6 +1,6 @@
 -- Priority classes: vip to the least loaded nodes, batch away from busy ones, nothing for strangers.
 local upstreams = require("upstreams")
-local upstream = require("resty.ax.dataplane.upstream")
+local candidates = require("resty.ax.dataplane.candidates")
 local placement = require("resty.ax.dataplane.placement")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
@@ -25,7 +25,7 @@ local function load_with(up, in_flight)
   for node, count in ipairs(in_flight) do
     up.pool.in_flight[node] = count
   end
-  upstream.refreshPlacement(up)
+  candidates.refreshPlacement(up)
 end
 
 local function picked(up, class, tried)

@@ -4,7 +4,7 @@ local new_store = require("fake_store")
 local slots = require("resty.ax.dataplane.slots")
 local random = require("resty.ax.core.random")
 local ring = require("resty.ax.core.ring")
-local upstream = require("resty.ax.dataplane.upstream")
+local holds = require("resty.ax.dataplane.holds")
 local upstreams = require("upstreams")
 
 local function new(nodes, options, seed, strategy)
@@ -184,7 +184,7 @@ describe("consistent_hash", function()
     local up = new(200)
     for node = 0, 199 do
       if node % 25 ~= 0 then
-        upstream.hold(up, node, 1e9)
+        holds.hold(up, node, 1e9)
       end
     end
     local whole = up.strategy_state.members.ring

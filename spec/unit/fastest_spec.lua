@@ -4,7 +4,7 @@ local prepare = require("resty.ax.dataplane.prepare")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
 local outcome = require("resty.ax.dataplane.outcome")
-local upstream = require("resty.ax.dataplane.upstream")
+local apply_snapshot = require("resty.ax.dataplane.apply_snapshot")
 local random = require("resty.ax.core.random")
 
 local function silent() end
@@ -109,7 +109,7 @@ describe("fastest", function()
     local known = { state = "online", weight = 1, static_weight = 1, success = 1, latency_ms = 7 }
     known.samples, known.judged_p99_ms = 31, 40
     local unknown = { state = "online", weight = 1, static_weight = 1, success = 1 }
-    upstream.applySnapshot(up, { generation = 1, at_ms = 9000, nodes = { n1 = known, n2 = unknown } }, 9000)
+    apply_snapshot.applySnapshot(up, { generation = 1, at_ms = 9000, nodes = { n1 = known, n2 = unknown } }, 9000)
     assert.same({ 31, 0 }, up.pool.samples)
     assert.same({ 40, -1 }, up.pool.p99_ms)
   end)

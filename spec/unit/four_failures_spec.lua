@@ -1,7 +1,7 @@
 -- Four failures that every choice of a strategy is about: each with one that has it, and those that avoid it.
 -- A loop in virtual milliseconds over the real pool, picks and accounts; every service time is fixed.
 local upstreams = require("upstreams")
-local upstream = require("resty.ax.dataplane.upstream")
+local candidates = require("resty.ax.dataplane.candidates")
 local placement = require("resty.ax.dataplane.placement")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
@@ -49,7 +49,7 @@ function M:tick()
   end
   self.running = left
   if self.now % 100 == 0 then
-    upstream.refreshPlacement(self.up)
+    candidates.refreshPlacement(self.up)
   end
 end
 

@@ -1,7 +1,8 @@
 -- Goals: scores from signals, two choices by them, ceilings, cheap nodes first.
 local cjson = require("cjson.safe")
 local upstreams = require("upstreams")
-local upstream = require("resty.ax.dataplane.upstream")
+local apply_snapshot = require("resty.ax.dataplane.apply_snapshot")
+local candidates = require("resty.ax.dataplane.candidates")
 local prepare = require("resty.ax.dataplane.prepare")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
@@ -363,7 +364,7 @@ describe("goal", function()
     for k, ms in ipairs({ 100, 10 }) do
       nodes["n" .. k] = { state = "online", weight = 1, static_weight = 1, success = 1, latency_ms = ms, samples = 50 }
     end
-    upstream.applySnapshot(up, { generation = 1, at_ms = 9000, nodes = nodes }, 9000)
+    apply_snapshot.applySnapshot(up, { generation = 1, at_ms = 9000, nodes = nodes }, 9000)
     assert.is_true(shares(up, 2000)[0] > 0.7, "picks build nothing: the old table until the flush has made the new")
     prepare.prepareWhole(up, 9000)
     assert.is_true(shares(up, 2000)[0] < 0.3)
@@ -389,7 +390,7 @@ describe("goal", function()
     for node = 1, 2500 do
       up.pool.latency_ms[node] = node <= 1250 and 10 or 200
     end
-    upstream.rebuildCandidates(up)
+    candidates.rebuildCandidates(up)
     local slices = 0
     repeat
       assert.is_true(slow_share() < 0.2)

@@ -9,7 +9,7 @@ local operator = require("resty.ax.core.operator")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
 local reserve = require("resty.ax.dataplane.reserve")
-local upstream_module = require("resty.ax.dataplane.upstream")
+local apply_snapshot = require("resty.ax.dataplane.apply_snapshot")
 local upstreams = require("upstreams")
 
 local six = { "a", "b", "c", "d", "e", "f" }
@@ -200,7 +200,7 @@ describe("trials", function()
     end
     local up = upstreams.new({ strategy = "round_robin", nodes = nodes })
     up.store = c.store
-    upstream_module.applySnapshot(up, c:snapshot(), c.now_ms)
+    apply_snapshot.applySnapshot(up, c:snapshot(), c.now_ms)
     return up
   end
 
@@ -308,7 +308,7 @@ describe("trials", function()
       return whole.pool.ids[node + 1]
     end
     local up = hashing("consistent_hash")
-    upstream_module.applySnapshot(up, c:snapshot(), c.now_ms)
+    apply_snapshot.applySnapshot(up, c:snapshot(), c.now_ms)
     upstreams.flush(up)
     local trials = 0
     for k = 1, 200 do
@@ -329,7 +329,7 @@ describe("trials", function()
     end
     c = half_open()
     up = hashing("consistent_hash")
-    upstream_module.applySnapshot(up, c:snapshot(), c.now_ms)
+    apply_snapshot.applySnapshot(up, c:snapshot(), c.now_ms)
     upstreams.flush(up)
     trials = 0
     for _ = 1, 1000 do

@@ -1,6 +1,7 @@
 -- What every built-in strategy owes its caller, and what each promises of its own.
 local upstreams = require("upstreams")
-local upstream = require("resty.ax.dataplane.upstream")
+local apply_snapshot = require("resty.ax.dataplane.apply_snapshot")
+local holds = require("resty.ax.dataplane.holds")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
 local in_flight = require("resty.ax.dataplane.in_flight")
@@ -92,9 +93,9 @@ describe("every strategy", function()
         for _ = 1, 12 do
           local node = random.drawBelow(rng, n)
           if random.draw(rng) < 0.7 then
-            upstream.hold(up, node, 1e9)
+            holds.hold(up, node, 1e9)
           else
-            upstream.release(up, node)
+            holds.release(up, node)
           end
           if random.draw(rng) < 0.2 then
             upstreams.flush(up)
@@ -106,9 +107,9 @@ describe("every strategy", function()
         end
         -- All but one at once.
         for node = 1, n - 1 do
-          upstream.hold(up, node, 1e9)
+          holds.hold(up, node, 1e9)
         end
-        upstream.release(up, 0)
+        holds.release(up, 0)
         assert.equal(0, one_pick(up, 1000, random.drawBelow(rng, 4294967296)))
       end
     end)
@@ -209,9 +210,9 @@ describe("round_robin", function()
     up.pool.static_weight[2] = 4
     upstreams.flush(up)
     assert.is_true(math.abs(shares(up, 600)[1] - 400) <= 2)
-    upstream.hold(up, 1, 1e9)
+    holds.hold(up, 1, 1e9)
     assert.equal(0, shares(up, 600)[1])
-    upstream.release(up, 1)
+    holds.release(up, 1)
     upstreams.flush(up)
     assert.is_true(math.abs(shares(up, 600)[1] - 400) <= 3)
   end)
@@ -254,7 +255,7 @@ describe("round_robin", function()
     local nodes = { { "a", zero }, { "b", zero }, { "c", { weight = 2 } } }
     local up = upstreams.new({ strategy = "round_robin", nodes = nodes })
     assert.same({ [0] = 0, [1] = 0, [2] = 100 }, shares(up, 100))
-    upstream.hold(up, 2, 1e9)
+    holds.hold(up, 2, 1e9)
     assert.same({ [0] = 50, [1] = 50, [2] = 0 }, shares(up, 100))
     upstreams.flush(up)
     assert.same({ [0] = 50, [1] = 50, [2] = 0 }, shares(up, 100))
@@ -433,7 +434,7 @@ describe("adaptive", function()
       local function node(factor)
         return { state = "online", weight = factor, static_weight = 1, success = 1 }
       end
-      upstream.applySnapshot(up, { generation = 1, at_ms = 1, nodes = { n1 = node(score), n2 = node(1) } }, 1000)
+      apply_snapshot.applySnapshot(up, { generation = 1, at_ms = 1, nodes = { n1 = node(score), n2 = node(1) } }, 1000)
       up.pool.latency_ms = { 10, 10 }
     end
     snapshot(0.25)

@@ -1,6 +1,6 @@
 -- The own zone is preferred while it has capacity, and never the reason for having no node.
 local upstreams = require("upstreams")
-local upstream = require("resty.ax.dataplane.upstream")
+local pool_candidates = require("resty.ax.dataplane.candidates")
 local pick = require("resty.ax.dataplane.pick")
 local in_flight = require("resty.ax.dataplane.in_flight")
 local new_store = require("fake_store")
@@ -75,7 +75,7 @@ describe("a zone", function()
     local last = 1
     for running = 0, 9 do
       up.pool.in_flight[1], up.pool.in_flight[2] = running, running
-      upstream.refreshPlacement(up)
+      pool_candidates.refreshPlacement(up)
       local share = local_share(up, 5000)
       assert.is_true(share <= last + 0.02 and share > last - 0.4, running .. " in flight: " .. share)
       last = share

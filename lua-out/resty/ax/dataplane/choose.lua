@@ -18,9 +18,9 @@ local ____slots = require("resty.ax.dataplane.slots")
 local isClosed = ____slots.isClosed
 local ____trials = require("resty.ax.dataplane.trials")
 local takeTrial = ____trials.takeTrial
-local ____upstream = require("resty.ax.dataplane.upstream")
-local isTaken = ____upstream.isTaken
-local isUsable = ____upstream.isUsable
+local ____candidates = require("resty.ax.dataplane.candidates")
+local isTaken = ____candidates.isTaken
+local isUsable = ____candidates.isUsable
 function isOut(upstream, node)
     return upstream.slots ~= nil and isClosed(upstream.slots, node, upstream.request.now_ms)
 end

@@ -14,8 +14,8 @@ local ____counters = require("resty.ax.dataplane.counters")
 local takeDeltas = ____counters.takeDeltas
 local ____tallies = require("resty.ax.core.tallies")
 local sendTallies = ____tallies.sendTallies
-local ____upstream = require("resty.ax.dataplane.upstream")
-local applySnapshot = ____upstream.applySnapshot
+local ____apply_snapshot = require("resty.ax.dataplane.apply_snapshot")
+local applySnapshot = ____apply_snapshot.applySnapshot
 local function readRecord(exchange, slot)
     local text = exchange.store.get("worker:" .. tostring(slot))
     if type(text) ~= "string" then

@@ -3,11 +3,12 @@ local ____counters = require("resty.ax.dataplane.counters")
 local countOutcome = ____counters.countOutcome
 local ____peak = require("resty.ax.core.peak")
 local nextPeak = ____peak.nextPeak
-local ____upstream = require("resty.ax.dataplane.upstream")
-local floorLatency = ____upstream.floorLatency
-local floorSuccess = ____upstream.floorSuccess
-local hold = ____upstream.hold
-local release = ____upstream.release
+local ____holds = require("resty.ax.dataplane.holds")
+local hold = ____holds.hold
+local release = ____holds.release
+local ____pool = require("resty.ax.dataplane.pool")
+local floorLatency = ____pool.floorLatency
+local floorSuccess = ____pool.floorSuccess
 --- After so long without news a node is half unknown: the next sample counts a third or more.
 local DECAY_MS = 1000
 --- What one latency counts while there is news: a mean of about twenty. With 0.01 a node that has become slow is found

@@ -67,4 +67,14 @@ function ____exports.newPool(config)
     end
     return pool
 end
+--- nginx measures in whole milliseconds: below half of one, nothing is known but "fast".
+function ____exports.floorLatency(latency_ms)
+    local floored = math.max(latency_ms, 0.5)
+    return floored
+end
+--- Never 0: a node that always fails must stay comparable, and be able to recover.
+function ____exports.floorSuccess(success)
+    local floored = math.max(success, 0.05)
+    return floored
+end
 return ____exports

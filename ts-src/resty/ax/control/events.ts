@@ -3,7 +3,7 @@ import { suggest } from "../core/config/suggest";
 import { EVENTS_MAX } from "../core/health/events";
 import type { UpstreamConfig } from "../core/model";
 import { readEvents } from "../observe/events";
-import type { StatusDeps } from "../observe/status";
+import type { StatusDeps } from "../observe/status_deps";
 import { apiError, type ApiResponse } from "./errors";
 
 /** GET …/upstreams/{name}/events: what changed its state lately. */

@@ -13,7 +13,8 @@ import type { Placement } from "./placement";
 import { type RequestRecord, wasTried } from "./requests";
 import { isClosed } from "./slots";
 import { takeTrial } from "./trials";
-import { isTaken, isUsable, type Upstream } from "./upstream";
+import { isTaken, isUsable } from "./candidates";
+import type { Upstream } from "./upstream";
 
 /** Whether some candidates must be left out because of their limits. */
 function hasClosed(upstream: Upstream): boolean {

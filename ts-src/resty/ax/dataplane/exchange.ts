@@ -19,7 +19,8 @@ import {
 } from "../core/wire";
 import { takeDeltas } from "./counters";
 import { sendTallies } from "../core/tallies";
-import { applySnapshot, type Upstream } from "./upstream";
+import { applySnapshot } from "./apply_snapshot";
+import type { Upstream } from "./upstream";
 
 export interface Exchange {
   store: Store;

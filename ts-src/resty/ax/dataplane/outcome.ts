@@ -4,7 +4,9 @@
  */
 import { countOutcome, Outcome } from "./counters";
 import { nextPeak } from "../core/peak";
-import { floorLatency, floorSuccess, hold, release, type Upstream } from "./upstream";
+import { hold, release } from "./holds";
+import { floorLatency, floorSuccess } from "./pool";
+import type { Upstream } from "./upstream";
 
 /** After so long without news a node is half unknown: the next sample counts a third or more. */
 const DECAY_MS = 1000;

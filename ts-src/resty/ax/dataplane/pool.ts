@@ -63,3 +63,15 @@ export function newPool(config: UpstreamConfig): Pool {
   for (let node = 0; node < n; node++) setNode(pool, node, config);
   return pool;
 }
+
+/** nginx measures in whole milliseconds: below half of one, nothing is known but "fast". */
+export function floorLatency(latency_ms: number): number {
+  const floored = Math.max(latency_ms, 0.5);
+  return floored;
+}
+
+/** Never 0: a node that always fails must stay comparable, and be able to recover. */
+export function floorSuccess(success: number): number {
+  const floored = Math.max(success, 0.05);
+  return floored;
+}

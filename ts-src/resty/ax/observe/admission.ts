@@ -7,7 +7,7 @@ import type { Store } from "../core/store";
 import { asCount, asNumber, asRecord } from "../core/values";
 import { DRAIN_STALE_MS, drainKey, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
 import { jsonList } from "./document";
-import type { StatusDeps } from "./status";
+import type { StatusDeps } from "./status_deps";
 
 /** Requests of one priority. */
 export interface PriorityStatus {

@@ -2,7 +2,7 @@
 import { eventKey, eventsKey, EVENTS_MAX, type HealthEvent, parseEvent, transitionsKey } from "../core/health/events";
 import { asCount, asRecord } from "../core/values";
 import { jsonList } from "./document";
-import type { StatusDeps } from "./status";
+import type { StatusDeps } from "./status_deps";
 
 /** An event as shown: with its age beside its times. */
 export interface EventStatus extends HealthEvent {

@@ -1,0 +1,35 @@
+/** The workers that publish their counts, as the API shows them. */
+import { asCount, asNumber, asRecord } from "../core/values";
+import { WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
+import { jsonList } from "./document";
+import { decodeObject, type StatusDeps } from "./status_deps";
+
+export interface WorkerStatus {
+  pid: number;
+  age_ms: number;
+  exiting: boolean;
+  in_flight: number;
+}
+
+function total(record: WorkerRecord): number {
+  let sum = 0;
+  for (const [, nodes] of pairs(asRecord(record.in_flight) ?? {})) {
+    for (const [, count] of pairs(asRecord(nodes) ?? {})) sum += asCount(count);
+  }
+  return sum;
+}
+
+/** The live workers, those of an older configuration that still serve requests included. */
+export function workerStatus(deps: StatusDeps, now_ms: number): WorkerStatus[] {
+  const workers: WorkerStatus[] = [];
+  const slots = deps.store.get("worker:slots");
+  for (let slot = 1; typeof slots === "number" && slot <= slots; slot++) {
+    const record = decodeObject(deps, `worker:${slot}`) as WorkerRecord | undefined;
+    if (record !== undefined && asNumber(record.pid) !== undefined && asNumber(record.at_ms) !== undefined) {
+      const exiting = record.exiting === true;
+      const alive = exiting ? deps.processAlive(record.pid) : Math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS;
+      if (alive) workers.push({ pid: record.pid, age_ms: now_ms - record.at_ms, exiting, in_flight: total(record) });
+    }
+  }
+  return jsonList(workers);
+}

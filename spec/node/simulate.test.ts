@@ -28,7 +28,15 @@ function result(strategy: string, seed: number, p99_ms: number): Result {
     tries: [[5, 5]],
     weights: [[1, 1]],
   };
-  const figures = { p50_ms: 1, p99_ms, p999_ms: 2 * p99_ms, mean_ms: 1, mean_wait_ms: 0, error_share: 0 };
+  const figures = {
+    p50_ms: 1,
+    p99_ms,
+    p999_ms: 2 * p99_ms,
+    mean_ms: 1,
+    mean_wait_ms: 0,
+    error_share: 0,
+    refused_share: 0,
+  };
   const rates = { rate_per_s: 80, capacity_per_s: 100, goodput_per_s: 80, tries_per_request: 1, peak_to_mean: 1 };
   return {
     name: "x",
@@ -38,6 +46,7 @@ function result(strategy: string, seed: number, p99_ms: number): Result {
     ended: 1,
     requests: 1,
     ...figures,
+    refused: [],
     ...rates,
     hit_share: -1,
     hot_key_nodes: -1,
@@ -51,8 +60,8 @@ function result(strategy: string, seed: number, p99_ms: number): Result {
 function summary() {
   const scenario = parseScenario("x", `${MINIMAL}targets: [{ figure: p99_distance, at_most: 0.15 }]`);
   const players = [
-    { name: "adaptive", is_bound: false },
-    { name: "shared_queue", is_bound: true },
+    { name: "adaptive", is_bound: false, load_factor: 1 },
+    { name: "shared_queue", is_bound: true, load_factor: 1 },
   ];
   const runs = [11, 26, 30].map((p99_ms, k) => result("adaptive", k, p99_ms));
   const bounds = [10, 20, 30].map((p99_ms, k) => result("shared_queue", k, p99_ms));
@@ -99,6 +108,14 @@ describe("a scenario file", () => {
     );
     expect(bad(`${MINIMAL}classes: [{ name: vip, share: 0.5 }]`)).toMatch(/classes: .*the shares must add up to 1/);
     expect(bad(`${MINIMAL}targets: [{ figure: p99_ms }]`)).toMatch(/targets\[0\]: .*give at_most or at_least/);
+    const of_class = (name: string, figure: string): string =>
+      `${MINIMAL}classes: [{ name: vip, share: 1 }]\ntargets: [{ figure: ${figure}, class: ${name}, at_most: 1 }]`;
+    expect(bad(of_class("vipp", "p99_ms"))).toMatch(/targets\[0\]\.class: is "vipp"; the classes are vip/);
+    expect(bad(of_class("vip", "goodput_share"))).toMatch(/targets\[0\]: .*of a class there are only p50_ms, /);
+    expect(parseScenario("mine", of_class("vip", "p99_ms")).targets[0].class).toBe("vip");
+    expect(bad(`${MINIMAL}compare: [{ strategy: adaptive, load_factor: 0 }]`)).toMatch(
+      /compare\[0\]\.load_factor: is 0; /,
+    );
     expect(bad(`${MINIMAL}durations_s: 3`)).toMatch(/did you mean "duration_s"/);
     expect(bad("nodes: [{}]")).toMatch(/description: is nothing; [^]*load: is nothing/);
     expect(bad("")).toMatch(/mine:\n {2}the file: is null/);
@@ -111,7 +128,11 @@ describe("a scenario file", () => {
 describe("a scenario's own comparison", () => {
   it("judges a target only for the lines it is meant for, and knows the first line's P99", () => {
     const text = `${MINIMAL}targets: [{ figure: p99_vs_first, at_most: 1.1, for: [b] }]`;
-    const lines = ["a", "b", "shared_queue"].map((name) => ({ name, is_bound: name === "shared_queue" }));
+    const lines = ["a", "b", "shared_queue"].map((name) => ({
+      name,
+      is_bound: name === "shared_queue",
+      load_factor: 1,
+    }));
     const runs = [10, 12, 8].map((p99_ms) => result("adaptive", 1, p99_ms));
     const [a, b] = summarise(parseScenario("x", text), lines, runs).rows;
     expect(a.verdicts).toEqual([]);
@@ -119,15 +140,44 @@ describe("a scenario's own comparison", () => {
     expect(b.verdicts[0].met).toBe(false);
   });
 
+  it("judges a class by its own figures, and shows no distance from bounds with another load", () => {
+    const classes = "classes: [{ name: vip, share: 1 }]\n";
+    const text = `${MINIMAL}${classes}targets: [{ figure: p99_vs_first, class: vip, at_most: 1.1 }]`;
+    const lines = ["calm", "busy", "shared_queue"].map((name) => {
+      return { name, is_bound: name === "shared_queue", load_factor: name === "calm" ? 0.5 : 1 };
+    });
+    const runs = [10, 12, 80].map((p99_ms) => {
+      const vip = { name: "vip", requests: 1, p50_ms: 1, p99_ms, error_share: 0, refused_share: 0.5 };
+      return { ...result("adaptive", 1, 50), classes: [vip] };
+    });
+    const [calm, busy] = summarise(parseScenario("x", text), lines, runs).rows;
+    expect(busy.verdicts[0].value).toBeCloseTo(1.2);
+    expect(busy.verdicts[0].met).toBe(false);
+    expect(calm.p99_distance.median).toBeNaN();
+    const table = summaryTable(summarise(parseScenario("x", text), lines, runs), pc.createColors(false));
+    expect(table).toMatch(/vip refused %/);
+    expect(table).toMatch(/calm .* – .*50\.00/);
+    expect(table).toContain("missed: vip p99_vs_first ≤ 1.1");
+  });
+
+  it("shows refusals by reason with the time they took; one that only some seeds have counts as 0 in the others", () => {
+    const lines = [{ name: "shared_queue", is_bound: true, load_factor: 1 }];
+    const refused = [{ reason: "queue_full", share: 0.3, p50_ms: 0, p99_ms: 2 }];
+    const runs = [{ ...result("shared_queue", 1, 8), refused }, result("shared_queue", 2, 8)];
+    const made = summarise(parseScenario("x", MINIMAL), lines, runs);
+    expect(made.rows[0].refused[0].share).toEqual({ median: 0.15, min: 0, max: 0.3 });
+    expect(summaryTable(made, pc.createColors(false))).toContain("queue_full 15.0 % (2.0)");
+  });
+
   it("shows hits, hot keys and classes where there are any, else not", () => {
-    const lines = [{ name: "shared_queue", is_bound: true }];
-    const classes = [{ name: "vip", requests: 1, p50_ms: 1.5, p99_ms: 9, error_share: 0 }];
+    const lines = [{ name: "shared_queue", is_bound: true, load_factor: 1 }];
+    const classes = [{ name: "vip", requests: 1, p50_ms: 1.5, p99_ms: 9, error_share: 0, refused_share: 0 }];
     const text = (given: Partial<Result>): string =>
       summaryTable(
         summarise(parseScenario("x", MINIMAL), lines, [{ ...result("shared_queue", 1, 8), ...given }]),
         pc.createColors(false),
       );
-    expect(text({})).not.toMatch(/hits|hot key|vip/);
+    expect(text({})).not.toMatch(/hits|hot key|vip|refused/);
     expect(text({ hit_share: 0.5, hot_key_nodes: 3, classes })).toMatch(/hits %.*hot key nodes.*vip P50\/P99 ms/);
     expect(text({ hit_share: 0.5, classes })).toMatch(/50\.0.*1\.5 \/ 9\.0/);
   });

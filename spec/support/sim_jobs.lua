@@ -60,7 +60,9 @@ function M.job(given)
     error_ms = 0.1,
     retry = { error = true, timeout = true, http_500 = false },
     nodes = M.nodes(6),
+    access = false,
     upstream = {},
+    init = {},
   }
   for key, value in pairs(given or {}) do
     job[key] = value

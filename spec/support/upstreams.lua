@@ -4,6 +4,8 @@ local candidates = require("resty.ax.dataplane.candidates")
 local prepare = require("resty.ax.dataplane.prepare")
 local limits = require("resty.ax.dataplane.limits")
 local registry = require("resty.ax.core.strategies.registry")
+local requests = require("resty.ax.dataplane.requests")
+local request_class = require("resty.ax.dataplane.request_class")
 
 local M = {}
 
@@ -93,6 +95,24 @@ function M.reporter()
   return function(kind, message)
     told[#told + 1] = { kind = kind, message = message }
   end, told
+end
+
+--- The role of a request with a class, as the access or balancer phase reads it.
+function M.role_of(up, class)
+  local function value()
+    return class
+  end
+  up.door.class_reader = {
+    value = value,
+    is_function = false,
+    address = function()
+      return "\127\0\0\1"
+    end,
+  }
+  up.placement.guarded = false
+  local record = requests.newRequestRecord()
+  request_class.readClass(up, record, function() end)
+  return record.role
 end
 
 return M

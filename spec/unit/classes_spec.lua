@@ -1,7 +1,6 @@
 -- Priority classes: vip to the least loaded nodes, batch away from busy ones, nothing for strangers.
 local upstreams = require("upstreams")
 local candidates = require("resty.ax.dataplane.candidates")
-local placement = require("resty.ax.dataplane.placement")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
 local random = require("resty.ax.core.random")
@@ -30,7 +29,7 @@ end
 
 local function picked(up, class, tried)
   local record = requests.newRequestRecord()
-  record.role = placement.roleOf(up.placement, class)
+  record.role = upstreams.role_of(up, class)
   for _, node in ipairs(tried or {}) do
     requests.addTry(record, up, node)
   end
@@ -174,7 +173,7 @@ describe("every role", function()
       upstreams.flush(up)
       for _, class in ipairs({ "vip", "normal", "batch" }) do
         local record = requests.newRequestRecord()
-        record.role = placement.roleOf(up.placement, class)
+        record.role = upstreams.role_of(up, class)
         local seen = {}
         for _ = 1, n do
           local node = pick.pickNode(up, record, 1000, silent)
@@ -224,17 +223,17 @@ end)
 describe("a class", function()
   it("may have any name", function()
     local up = new("random", 2, { classes = { trading = "vip", reports = "batch" } })
-    assert.equal(1, placement.roleOf(up.placement, "trading"))
-    assert.equal(2, placement.roleOf(up.placement, "reports"))
-    assert.equal(0, placement.roleOf(up.placement, "vip"))
+    assert.equal(1, upstreams.role_of(up, "trading"))
+    assert.equal(2, upstreams.role_of(up, "reports"))
+    assert.equal(0, upstreams.role_of(up, "vip"))
   end)
 
   it("that is unknown, absent or hostile is normal", function()
     local up = new("random", 2)
     for _, name in ipairs({ "", "VIP", "vip ", "__index", "constructor", ("x"):rep(100000), "\0", "vip\r\nX: y" }) do
-      assert.equal(0, placement.roleOf(up.placement, name))
+      assert.equal(0, upstreams.role_of(up, name))
     end
-    assert.equal(0, placement.roleOf(up.placement, nil))
+    assert.equal(0, upstreams.role_of(up, nil))
   end)
 
   it("comes from a variable, a header, or is the same for all", function()

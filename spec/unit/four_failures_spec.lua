@@ -2,7 +2,6 @@
 -- A loop in virtual milliseconds over the real pool, picks and accounts; every service time is fixed.
 local upstreams = require("upstreams")
 local candidates = require("resty.ax.dataplane.candidates")
-local placement = require("resty.ax.dataplane.placement")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
 local in_flight = require("resty.ax.dataplane.in_flight")
@@ -24,7 +23,7 @@ end
 function M:send(ms, class)
   local record = requests.newRequestRecord()
   if self.up.placement then
-    record.role = placement.roleOf(self.up.placement, class)
+    record.role = upstreams.role_of(self.up, class)
   end
   local node = pick.pickNode(self.up, record, self.now, silent)
   local before = self.up.pool.in_flight[node + 1]

@@ -30,7 +30,7 @@ export function configAt(job: Job, now_ms: number): AxConfig {
   };
   for (const [key, value] of pairs(job.upstream)) upstream[key] = value;
   const [config, problem] = loadConfig(
-    { upstreams: { [UPSTREAM]: upstream } },
+    { ...job.init, upstreams: { [UPSTREAM]: upstream } },
     {
       strategies: options,
       readFile: () => $multi(undefined, "no files here"),

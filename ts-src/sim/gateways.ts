@@ -5,11 +5,12 @@
 import { drawBelow, newRandom, type Random } from "../resty/ax/core/random";
 import type { Store } from "../resty/ax/core/store";
 import { configAt } from "./config";
+import { wakeNow } from "./door";
 import { pushEvent } from "./events";
-import { attemptOne, tryOver } from "./serve";
+import { admitOne, attemptOne, tryOver } from "./serve";
 import { Kind, type Router, type SimRequest, type Simulation } from "./simulation";
 import { newStore } from "./store";
-import { clockMs, flushTimer, newProcesses, newWorker, type Processes, receive, type Worker } from "./worker";
+import { clockMs, flushTimer, leave, newProcesses, newWorker, type Processes, receive, type Worker } from "./worker";
 
 interface Gateways {
   workers: Worker[];
@@ -21,11 +22,11 @@ interface Gateways {
 /** Starts the workers of all gateways, in place of those that run. */
 function startWorkers(gateways: Gateways, sim: Simulation): void {
   const config = configAt(sim.job, sim.now_ms);
-  for (const worker of gateways.workers) worker.exiting = true;
+  for (const worker of gateways.workers) leave(worker, clockMs(sim));
   gateways.workers = [];
   for (let g = 0; g < sim.job.gateways; g++) {
     for (let w = 0; w < sim.job.workers; w++) {
-      const worker = newWorker(gateways.processes, config, gateways.stores[g]);
+      const worker = newWorker(gateways.processes, sim, config, gateways.stores[g], wakeNow);
       gateways.workers.push(worker);
       receive(worker, clockMs(sim));
       const first_ms = sim.now_ms + drawBelow(gateways.random, config.flush_interval_ms);
@@ -72,7 +73,8 @@ export function newGateways(sim: Simulation, seed: number, faults: string[]): Ro
   return {
     begin(now, request) {
       request.worker = workerFor(gateways, request);
-      attemptOne(processes, now, request);
+      if (now.job.access) admitOne(processes, now, request);
+      else attemptOne(processes, now, request);
     },
     tryOver(now, attempt) {
       tryOver(processes, now, attempt);

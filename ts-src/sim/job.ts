@@ -126,8 +126,11 @@ export interface Job {
   streams: Streams;
   /** Length of a step of the series, ms. */
   step_ms: number;
-  /** Options of the upstream, as in the library's configuration. */
+  /** Requests go through access() before the balancer. */
+  access: boolean;
+  /** Options of the upstream, as in the library's configuration; and of init(), beside `upstreams`. */
   upstream: Record<string, unknown>;
+  init: Record<string, unknown>;
 }
 
 /** One value a step, from the start; a node's values under its number. */
@@ -149,7 +152,17 @@ export interface ClassResult {
   requests: number;
   p50_ms: number;
   p99_ms: number;
+  /** Refused ones are not among the errors. */
   error_share: number;
+  refused_share: number;
+}
+
+/** Requests that were refused for one reason, and how long after their arrival. */
+export interface RefusedResult {
+  reason: string;
+  share: number;
+  p50_ms: number;
+  p99_ms: number;
 }
 
 /** Figures are of requests that began after the warm-up. */
@@ -170,7 +183,11 @@ export interface Result {
   mean_ms: number;
   /** Mean time beyond work at full speed and network. */
   mean_wait_ms: number;
+  /** Of all requests: ended with an error; were refused for want of room. */
   error_share: number;
+  refused_share: number;
+  /** By reason, in alphabetical order; empty = nothing was refused. */
+  refused: RefusedResult[];
   goodput_per_s: number;
   tries_per_request: number;
   /** Most tries a node got ÷ the mean over the nodes. */

@@ -1,8 +1,9 @@
-/** Who asks: the key of a request, and the address it comes from, as nginx would read them. */
+/** Who asks: the key and the class of a request, and the address it comes from, as nginx would read them. */
 import { HASH_RANGE, hashNumber } from "../resty/ax/core/hash";
 import { draw, type Random } from "../resty/ax/core/random";
+import type { ClassReader } from "../resty/ax/core/priority";
 import type { KeyReader } from "../resty/ax/core/request_key";
-import type { Keys } from "./job";
+import type { Keys, RequestClass } from "./job";
 import type { SimRequest } from "./simulation";
 
 /** Number of the hot key, when there is one; the others count up from 1. */
@@ -84,4 +85,19 @@ export function keyReader(current: { request: SimRequest | undefined }, by_value
   };
   if (by_value) reader.value = () => `user-${current.request?.key ?? 0}`;
   return reader;
+}
+
+/**
+ * What the data plane reads classes with, in the phase of one request. They come from where clients cannot write: none
+ * is taken for a promotion.
+ */
+export function classReader(current: { request: SimRequest | undefined }, classes: RequestClass[]): ClassReader {
+  return {
+    is_function: false,
+    address: () => "\x7f\x00\x00\x01",
+    value() {
+      const request = current.request;
+      return request !== undefined && request.class_at >= 0 ? classes[request.class_at].name : undefined;
+    },
+  };
 }

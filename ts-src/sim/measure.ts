@@ -18,6 +18,7 @@ export interface Step {
 export interface ClassMeasure {
   latencies: number[];
   failed: number;
+  refused: number;
 }
 
 /** Everything counted in a run. */
@@ -27,6 +28,8 @@ export interface Measure {
   /** Of requests that began after the warm-up, and before the end of the measured time. */
   requests: number;
   failed: number;
+  /** Times to the refusal, by reason. */
+  refused: Record<string, number[] | undefined>;
   latencies: number[];
   wait_sum_ms: number;
   tries: number;
@@ -56,6 +59,7 @@ export function newMeasure(job: Job): Measure {
     ended: 0,
     requests: 0,
     failed: 0,
+    refused: {},
     latencies: [],
     wait_sum_ms: 0,
     tries: 0,
@@ -63,7 +67,7 @@ export function newMeasure(job: Job): Measure {
     answered_in_time: 0,
     hits: 0,
     hot_tries: zeros(n),
-    classes: job.classes.map(() => ({ latencies: [], failed: 0 })),
+    classes: job.classes.map(() => ({ latencies: [], failed: 0, refused: 0 })),
     step_ms: job.step_ms,
     steps: [],
     shown: n <= SERIES_NODES_MAX ? n : 0,
@@ -83,6 +87,13 @@ export function stepAt(measure: Measure, at_ms: number): Step {
 function count(measure: Measure, request: SimRequest, ok: boolean, latency_ms: number): void {
   const of_class = request.class_at >= 0 ? measure.classes[request.class_at] : undefined;
   measure.requests++;
+  if (request.refused !== "") {
+    const times = measure.refused[request.refused] ?? [];
+    times.push(latency_ms);
+    measure.refused[request.refused] = times;
+    if (of_class !== undefined) of_class.refused++;
+    return;
+  }
   if (!ok) {
     measure.failed++;
     if (of_class !== undefined) of_class.failed++;
@@ -114,7 +125,7 @@ export function observe(measure: Measure, job: Job): Observer {
       const latency_ms = answered_ms - request.born_ms;
       const step = stepAt(measure, request.born_ms);
       if (ok) step.latencies.push(latency_ms);
-      else step.errors++;
+      else if (request.refused === "") step.errors++;
       if (ok && answered_ms >= warmup_ms && answered_ms < end_ms) measure.answered_in_time++;
       if (request.born_ms < warmup_ms) return;
       count(measure, request, ok, latency_ms);

@@ -1,5 +1,5 @@
 /** From what was counted to a run's figures. */
-import type { ClassResult, Job, Result, Series } from "./job";
+import type { ClassResult, Job, RefusedResult, Result, Series } from "./job";
 import { type ClassMeasure, type Measure, stepAt } from "./measure";
 
 /** Fewer of the hot key's tries are strays: retries, or the last ones before the key was found to be hot. */
@@ -45,16 +45,30 @@ function seriesOf(measure: Measure, steps: number): Series {
   return series;
 }
 
-function classResult(name: string, { latencies, failed }: ClassMeasure): ClassResult {
+function classResult(name: string, { latencies, failed, refused }: ClassMeasure): ClassResult {
   table.sort(latencies);
-  const requests = latencies.length + failed;
+  const requests = latencies.length + failed + refused;
   return {
     name,
     requests,
     p50_ms: round(quantile(latencies, 0.5), 3),
     p99_ms: round(quantile(latencies, 0.99), 3),
     error_share: round(failed / Math.max(1, requests), 7),
+    refused_share: round(refused / Math.max(1, requests), 7),
   };
+}
+
+function refusals({ refused, requests }: Measure): RefusedResult[] {
+  const list: RefusedResult[] = [];
+  for (const [reason, times] of pairs(refused)) {
+    if (times !== undefined) {
+      table.sort(times);
+      const share = round(times.length / Math.max(1, requests), 7);
+      list.push({ reason, share, p50_ms: round(quantile(times, 0.5), 3), p99_ms: round(quantile(times, 0.99), 3) });
+    }
+  }
+  list.sort((a, b) => (a.reason < b.reason ? -1 : 1));
+  return list;
 }
 
 /** How many nodes serve the hot key: those with more of its tries than stray ones. */
@@ -75,6 +89,9 @@ export function resultOf(measure: Measure, job: Job, capacity_per_s: number, fau
   const answered = Math.max(1, latencies.length);
   const tries = Math.max(1, measure.tries);
   let peak = 0;
+  const refused = refusals(measure);
+  let refused_share = 0;
+  for (const { share } of refused) refused_share += share;
   for (const count of measure.node_tries) peak = Math.max(peak, count);
   return {
     name: job.name,
@@ -91,6 +108,8 @@ export function resultOf(measure: Measure, job: Job, capacity_per_s: number, fau
     mean_ms: round(sum_ms / answered, 4),
     mean_wait_ms: round(measure.wait_sum_ms / answered, 4),
     error_share: round(measure.failed / Math.max(1, measure.requests), 7),
+    refused_share: round(refused_share, 7),
+    refused,
     goodput_per_s: round(measure.answered_in_time / job.duration_s, 1),
     tries_per_request: round(measure.tries / Math.max(1, measure.requests), 5),
     peak_to_mean: round((peak * measure.node_tries.length) / tries, 4),

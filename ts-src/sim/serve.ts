@@ -1,11 +1,17 @@
-/** What a worker does with a request: the balancer phase (phases/balancer.ts) and the log phase (phases/log.ts). */
+/**
+ * What a worker does with a request: the access phase, if there is one (door.ts), the balancer phase
+ * (phases/balancer.ts) and the log phase (phases/log.ts).
+ */
 import { countPick, Outcome } from "../resty/ax/dataplane/counters";
-import { beginTry, endTry, noteAnswered } from "../resty/ax/dataplane/in_flight";
+import { beginReserved, beginTry, endTry, noteAnswered } from "../resty/ax/dataplane/in_flight";
 import { accountTry, learnFailure } from "../resty/ax/dataplane/outcome";
-import { pickNode } from "../resty/ax/dataplane/pick";
-import { roleOf } from "../resty/ax/dataplane/placement";
+import { roomCame } from "../resty/ax/dataplane/line";
+import { ALL_FULL, pickNode } from "../resty/ax/dataplane/pick";
+import { readClass } from "../resty/ax/dataplane/request_class";
 import { readKey } from "../resty/ax/dataplane/request_key";
 import { addTry, closeRequest, openRequest, type RequestRecord } from "../resty/ax/dataplane/requests";
+import { hasPlace } from "../resty/ax/dataplane/reserve";
+import { enter } from "./door";
 import { send } from "./node";
 import { Ending, type SimRequest, type Simulation, type Try } from "./simulation";
 import { clockMs, type Processes, type Worker } from "./worker";
@@ -14,33 +20,59 @@ function workerOf(request: SimRequest): Worker {
   return request.worker as Worker;
 }
 
-/** A request has come to its worker: its first part in the balancer phase. */
-function open(sim: Simulation, request: SimRequest): RequestRecord {
+/** A request has come to its worker: what its first phase begins with. */
+function open(processes: Processes, request: SimRequest): RequestRecord {
   const worker = workerOf(request);
   const record = openRequest(worker.requests, request.id, request.born_ms, false);
   request.record = record;
-  const placement = worker.upstream.placement;
-  if (placement?.source !== undefined && request.class_at >= 0) {
-    record.role = roleOf(placement, sim.job.classes[request.class_at].name);
-  }
+  processes.current.request = request;
+  readClass(worker.upstream, record, processes.report);
+  readKey(worker.upstream, record, processes.report);
   return record;
+}
+
+/** A request's way through access(): on to the balancer, now or after a wait, or to its end. */
+export function admitOne(processes: Processes, sim: Simulation, request: SimRequest): void {
+  open(processes, request).upstream = workerOf(request).upstream;
+  enter(processes, sim, request, {
+    pass(admitted) {
+      attemptOne(processes, sim, admitted);
+    },
+    refuse(refused, reason) {
+      refused.refused = reason;
+      endRequest(sim, refused, false);
+    },
+  });
+}
+
+/** The node for a try: where access() keeps a place, else a pick. @returns -1: there is none */
+function nodeFor(processes: Processes, request: SimRequest, record: RequestRecord, now_ms: number): number {
+  const upstream = workerOf(request).upstream;
+  if (record.reserved) {
+    if (hasPlace(upstream, record)) return record.node;
+    endTry(record);
+  }
+  const node = pickNode(upstream, record, now_ms, processes.report);
+  if (node !== ALL_FULL) return node;
+  upstream.tallies.total.rejected_overloaded++;
+  request.refused = "no room";
+  return -1;
 }
 
 /** One try: what the balancer phase does. */
 export function attemptOne(processes: Processes, sim: Simulation, request: SimRequest): void {
-  const worker = workerOf(request);
-  const upstream = worker.upstream;
+  const upstream = workerOf(request).upstream;
   const now_ms = clockMs(sim);
-  const record = request.record ?? open(sim, request);
+  const record = request.record ?? open(processes, request);
   processes.current.request = request;
-  readKey(upstream, record, processes.report);
-  const node = pickNode(upstream, record, now_ms, processes.report);
+  const node = nodeFor(processes, request, record, now_ms);
   if (node < 0) {
     endRequest(sim, request, false);
     return;
   }
   addTry(record, upstream, node);
-  beginTry(upstream, record, node, now_ms);
+  if (record.reserved) beginReserved(upstream, record, now_ms);
+  else beginTry(upstream, record, node, now_ms);
   countPick(upstream.counters, node);
   upstream.picks_total++;
   // A worker that began later knows more nodes; the ones it knows come first, in the same order.
@@ -74,6 +106,7 @@ function endRequest(sim: Simulation, request: SimRequest, ok: boolean): void {
     }
     closeRequest(worker.requests, record);
     request.record = undefined;
+    roomCame(worker.hall, upstream, clockMs(sim));
   }
   sim.observer.ended(request, ok, sim.now_ms);
 }

@@ -42,6 +42,8 @@ export interface SimRequest {
   answered_ms: number;
   /** The last try found its key in the node's cache. */
   was_hit: boolean;
+  /** Why the gateway refused it; "" = it did not. */
+  refused: string;
   /** The router's: which of its workers has it. */
   worker: unknown;
   record: RequestRecord | undefined;

@@ -6,19 +6,28 @@ import * as cjson from "cjson.safe";
 import { type Collector, newCollector, tick } from "../resty/ax/collector/collector";
 import { type Candidate, isElected, newCandidate } from "../resty/ax/collector/election";
 import type { AxConfig } from "../resty/ax/core/model";
+import { type RateLimit, sweepTokens } from "../resty/ax/core/rate_limit";
+import { claimHolder } from "../resty/ax/core/slots";
 import type { Store } from "../resty/ax/core/store";
 import { strategies } from "../resty/ax/core/strategies/registry";
+import { publishDoors } from "../resty/ax/dataplane/door_exchange";
+import { readDrains } from "../resty/ax/dataplane/drain";
 import { type Exchange, publish, readOthers, readSnapshots } from "../resty/ax/dataplane/exchange";
 import { setLongAside } from "../resty/ax/dataplane/in_flight";
+import { settleLeases } from "../resty/ax/dataplane/leases";
+import { attachSlots, readLimits } from "../resty/ax/dataplane/limits";
+import { type Hall, newHall, type Waiter } from "../resty/ax/dataplane/line";
+import { setUpLine } from "../resty/ax/dataplane/line_sizes";
 import type { FaultReporter } from "../resty/ax/dataplane/pick";
 import { prepareAll } from "../resty/ax/dataplane/prepare";
+import { gatewayLimit } from "../resty/ax/dataplane/rate";
 import { newRequestTable, type RequestTable } from "../resty/ax/dataplane/requests";
 import { refreshPlacement } from "../resty/ax/dataplane/candidates";
 import { releaseHolds } from "../resty/ax/dataplane/holds";
 import { newUpstream, type Upstream } from "../resty/ax/dataplane/upstream";
 import { UPSTREAM } from "./config";
 import { pushEvent } from "./events";
-import { keyReader } from "./keys";
+import { classReader, keyReader } from "./keys";
 import { Kind, type SimRequest, type Simulation, type Timer } from "./simulation";
 
 export interface Worker {
@@ -26,6 +35,10 @@ export interface Worker {
   store: Store;
   upstream: Upstream;
   requests: RequestTable;
+  /** Requests that wait for room. */
+  hall: Hall;
+  /** The gateway's limit of requests a second; undefined = none. */
+  rate_limit: RateLimit | undefined;
   exchange: Exchange;
   candidate: Candidate;
   collector: Collector | undefined;
@@ -91,21 +104,41 @@ export function newProcesses(first_pid: number, faults: string[]): Processes {
   };
 }
 
-/** @param store shared with the other workers of its gateway */
-export function newWorker(processes: Processes, config: AxConfig, store: Store): Worker {
-  processes.last_pid++;
-  const pid = processes.last_pid;
-  const processAlive = (other: number): boolean => processes.alive[other];
-  processes.alive[pid] = true;
+/** The worker's view of the upstream, with what init_worker() sets up for it. */
+function newWorkerUpstream(processes: Processes, sim: Simulation, config: AxConfig, pid: number): Upstream {
   const given = config.upstreams[UPSTREAM];
   const keys = keyReader(processes.current, given.hash_key !== undefined);
   const upstream = newUpstream(given, strategies[given.strategy], false, pid * 7919, keys);
   upstream.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
-  return {
+  if (given.class_source !== undefined) upstream.door.class_reader = classReader(processes.current, sim.job.classes);
+  // Wherever classes come from: here nobody writes one that is not their own.
+  if (upstream.placement !== undefined) upstream.placement.guarded = false;
+  return upstream;
+}
+
+/** Wakes a request that waits (door.ts). */
+export type Wake = (this: void, sim: Simulation, worker: Worker, waiter: Waiter) => void;
+
+/** @param store shared with the other workers of its gateway */
+export function newWorker(processes: Processes, sim: Simulation, config: AxConfig, store: Store, wake: Wake): Worker {
+  processes.last_pid++;
+  const pid = processes.last_pid;
+  const processAlive = (other: number): boolean => processes.alive[other];
+  processes.alive[pid] = true;
+  const worker: Worker = {
     config,
     store,
-    upstream,
+    upstream: newWorkerUpstream(processes, sim, config, pid),
     requests: newRequestTable(),
+    hall: newHall(
+      store,
+      () => worker.exchange.slot,
+      (waiter) => {
+        wake(sim, worker, waiter);
+      },
+      processes.report,
+    ),
+    rate_limit: gatewayLimit(config, store, clockMs(sim)),
     exchange: {
       store,
       pid,
@@ -124,6 +157,9 @@ export function newWorker(processes: Processes, config: AxConfig, store: Store):
     report: processes.report,
     exiting: false,
   };
+  setUpLine(worker.hall, worker.upstream);
+  attachSlots(worker.upstream, store, claimHolder(store, `${pid}`));
+  return worker;
 }
 
 /** Takes in what the other workers and the collector have published. */
@@ -131,6 +167,8 @@ export function receive(worker: Worker, now_ms: number): void {
   const upstreams = [worker.upstream];
   readOthers(worker.exchange, upstreams, now_ms);
   readSnapshots(worker.exchange, upstreams, now_ms);
+  readLimits(worker.store, upstreams, decode);
+  readDrains(worker.store, upstreams, decode, now_ms);
   releaseHolds(worker.upstream, now_ms);
   setLongAside(worker.upstream, now_ms);
   refreshPlacement(worker.upstream);
@@ -149,6 +187,7 @@ function collect(processes: Processes, worker: Worker, now_ms: number): void {
     decode,
     pid: worker.exchange.pid,
     processAlive: worker.exchange.processAlive,
+    holderAlive: (identity) => processes.alive[tonumber(identity) ?? 0],
     onWarning(kind, message) {
       addFault(processes.faults, `${kind}: ${message}`);
     },
@@ -157,22 +196,47 @@ function collect(processes: Processes, worker: Worker, now_ms: number): void {
   tick(worker.collector, now_ms);
 }
 
+/** A reload has replaced the worker: it serves what it has, and takes nothing new. */
+export function leave(worker: Worker, now_ms: number): void {
+  worker.exiting = true;
+  const slots = worker.upstream.slots;
+  if (slots === undefined) return;
+  slots.eager = true;
+  settleLeases(slots, now_ms);
+}
+
+/** What its waiters do in a worker that shuts down and has no timers (phases/leaving.ts). */
+function flushWhileLeaving(worker: Worker, now_ms: number): void {
+  const upstreams = [worker.upstream];
+  readOthers(worker.exchange, upstreams, now_ms);
+  readSnapshots(worker.exchange, upstreams, now_ms);
+  readLimits(worker.store, upstreams, decode);
+  readDrains(worker.store, upstreams, decode, now_ms);
+}
+
+/** One flush. @returns whether there will be another one */
+function flush(processes: Processes, worker: Worker, now_ms: number): boolean {
+  publish(worker.exchange, [worker.upstream], worker.exiting, now_ms);
+  publishDoors(worker.exchange, [worker.upstream], now_ms);
+  if (worker.exiting) {
+    // Its timers are gone; it publishes when a request ends. So often is often enough.
+    const done = worker.requests.live === 0;
+    if (done) processes.alive[worker.exchange.pid] = false;
+    else if (worker.hall.poller !== undefined) flushWhileLeaving(worker, now_ms);
+    return !done;
+  }
+  if (worker.upstream.slots !== undefined) settleLeases(worker.upstream.slots, now_ms);
+  if (worker.rate_limit !== undefined) sweepTokens(worker.rate_limit, now_ms);
+  receive(worker, now_ms);
+  collect(processes, worker, now_ms);
+  return true;
+}
+
 /** The flush timer, for the worker's whole life. */
 export function flushTimer(processes: Processes, worker: Worker): Timer {
   const timer: Timer = {
     fire(sim) {
-      const now_ms = clockMs(sim);
-      publish(worker.exchange, [worker.upstream], worker.exiting, now_ms);
-      if (worker.exiting) {
-        // Its timers are gone; it publishes when a request ends. So often is often enough.
-        if (worker.requests.live === 0) {
-          processes.alive[worker.exchange.pid] = false;
-          return;
-        }
-      } else {
-        receive(worker, now_ms);
-        collect(processes, worker, now_ms);
-      }
+      if (!flush(processes, worker, clockMs(sim))) return;
       pushEvent(sim.heap, sim.now_ms + worker.config.flush_interval_ms, Kind.Timer, timer);
     },
   };

@@ -46,6 +46,7 @@ function readResult(text: string): Result {
   const result = JSON.parse(text) as Result;
   if (!Array.isArray(result.faults)) result.faults = [];
   if (!Array.isArray(result.classes)) result.classes = [];
+  if (!Array.isArray(result.refused)) result.refused = [];
   if (!Array.isArray(result.series.tries)) result.series.tries = [];
   if (!Array.isArray(result.series.weights)) result.series.weights = [];
   return result;

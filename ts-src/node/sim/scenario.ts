@@ -76,18 +76,17 @@ export type Player = Pick<Job, "strategy" | "strategy_options" | "bound">;
 /** What one run is told. */
 export function jobOf(scenario: Scenario, player: Player, seed: number, step_ms = STEP_MS): Job {
   const { name, duration_s, warmup_s, gateways, workers, service, network_ms, timeout_ms, error_ms, retry } = scenario;
-  const { keys, cache, classes, streams, load } = scenario;
+  const { keys, cache, classes, streams, load, access, upstream, init } = scenario;
   return {
     name,
     ...{ duration_s, warmup_s, gateways, workers, service, network_ms, timeout_ms, error_ms, retry },
-    ...{ keys, cache, classes, streams, step_ms },
+    ...{ keys, cache, classes, streams, step_ms, access, upstream, init },
     rho: load.rho ?? 0,
     rate_per_s: load.rate_per_s ?? 0,
     steps: load.steps,
     clients: load.clients ?? 0,
     think_ms: load.think_ms,
     nodes: nodesOf(scenario),
-    upstream: scenario.upstream,
     ...player,
     seed,
   };

@@ -82,6 +82,9 @@ const contenderSchema = z.strictObject({
   options: z.record(z.string(), z.unknown()).default({}),
   upstream: z.record(z.string(), z.unknown()).default({}),
   gateways: z.number().int().min(1).max(100).optional(),
+  access: z.boolean().optional(),
+  /** Of the scenario's load. */
+  load_factor: positive.max(100).default(1),
 });
 
 /** Figures that a target can be set for. */
@@ -92,23 +95,33 @@ const FIGURES = [
   "p99_vs_first",
   "p999_ms",
   "error_share",
+  "refused_share",
   "goodput_share",
   "peak_to_mean",
   "hit_share",
   "hot_key_nodes",
 ] as const;
 
+/** Those of them that are known for each class. */
+export const CLASS_FIGURES = ["p50_ms", "p99_ms", "p99_vs_first", "error_share", "refused_share"] as const;
+
 const targetSchema = z
   .strictObject({
     figure: z.enum(FIGURES),
+    /** Of the requests of this class; of all when absent. */
+    class: z.string().optional(),
     at_most: z.number().optional(),
     at_least: z.number().optional(),
     /** The lines it is meant for, by name; all when absent. */
     for: z.array(z.string()).optional(),
   })
-  .refine(({ at_most, at_least }) => at_most !== undefined || at_least !== undefined, "give at_most or at_least");
+  .refine(({ at_most, at_least }) => at_most !== undefined || at_least !== undefined, "give at_most or at_least")
+  .refine(
+    (target) => target.class === undefined || CLASS_FIGURES.some((figure) => figure === target.figure),
+    `of a class there are only ${CLASS_FIGURES.join(", ")}`,
+  );
 
-export const scenarioSchema = z.strictObject({
+const scenarioFields = z.strictObject({
   description: z.string(),
   duration_s: z.number().int().min(1).max(36000).default(20),
   warmup_s: z.number().int().min(0).max(3600).default(8),
@@ -131,9 +144,22 @@ export const scenarioSchema = z.strictObject({
     }, "the shares must add up to 1")
     .default([]),
   streams: streamsSchema.prefault({}),
+  /** Whether requests go through access(). */
+  access: z.boolean().default(false),
   upstream: z.record(z.string(), z.unknown()).default({}),
+  init: z.record(z.string(), z.unknown()).default({}),
   compare: z.array(contenderSchema).default([]),
   targets: z.array(targetSchema).default([]),
+});
+
+/** Targets name classes that there are. */
+export const scenarioSchema = scenarioFields.superRefine(({ classes, targets }, context) => {
+  targets.forEach((target, at) => {
+    if (target.class === undefined || classes.some(({ name }) => name === target.class)) return;
+    const names = classes.map(({ name }) => name).join(", ");
+    const message = classes.length === 0 ? "the scenario has no classes" : `the classes are ${names}`;
+    context.addIssue({ code: "custom", path: ["targets", at, "class"], message });
+  });
 });
 
 export type Target = z.infer<typeof targetSchema>;

@@ -13,7 +13,7 @@ import { htmlReport, type Report } from "./report";
 import { runJobs } from "./run";
 import { jobOf, loadScenario, ScenarioError, scenarioNames } from "./scenario";
 import type { Contender, Scenario } from "./scenario_schema";
-import { type Summary, summarise } from "./summary";
+import { type Line, type Summary, summarise } from "./summary";
 import { summaryTable } from "./table";
 
 const BOUNDS: Bound[] = ["shared_queue", "oracle", "random_split"];
@@ -37,9 +37,7 @@ interface Options {
 const STRATEGIES = ["adaptive", "least_conn", "round_robin"];
 
 /** A line of the table. */
-interface Entry {
-  name: string;
-  is_bound: boolean;
+interface Entry extends Line {
   contender: Contender;
 }
 
@@ -64,7 +62,7 @@ function object(text: string): Record<string, unknown> {
 }
 
 function contenderOf(strategy: string): Contender {
-  return { strategy, options: {}, upstream: {} };
+  return { strategy, options: {}, upstream: {}, load_factor: 1 };
 }
 
 /** Who plays in a scenario: whom the user names, else whom the scenario names; and the bounds. */
@@ -72,17 +70,29 @@ function entriesOf(scenario: Scenario, options: Options): Entry[] {
   const own = scenario.compare.length > 0 ? scenario.compare : STRATEGIES.map(contenderOf);
   const contenders = options.strategy?.map(contenderOf) ?? own;
   return [
-    ...contenders.map((contender) => ({ name: contender.name ?? contender.strategy, is_bound: false, contender })),
-    ...BOUNDS.map((name) => ({ name, is_bound: true, contender: contenderOf("random") })),
+    ...contenders.map((contender) => ({
+      name: contender.name ?? contender.strategy,
+      is_bound: false,
+      load_factor: contender.load_factor,
+      contender,
+    })),
+    ...BOUNDS.map((name) => ({ name, is_bound: true, load_factor: 1, contender: contenderOf("random") })),
   ];
+}
+
+function times(load: Scenario["load"], factor: number): Scenario["load"] {
+  const { rho, rate_per_s } = load;
+  return { ...load, rho: rho && rho * factor, rate_per_s: rate_per_s && rate_per_s * factor };
 }
 
 function jobsOf(scenario: Scenario, entries: Entry[], options: Options): Job[] {
   return entries.flatMap(({ name, is_bound, contender }) => {
     const given = {
       ...scenario,
+      load: times(scenario.load, contender.load_factor),
       duration_s: options.duration ?? scenario.duration_s,
       gateways: contender.gateways ?? scenario.gateways,
+      access: contender.access ?? scenario.access,
       upstream: { ...scenario.upstream, ...contender.upstream, ...options.upstream },
     };
     const player = is_bound

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import type pc from "picocolors";
-import type { Row, Spread, Summary, Verdict } from "./summary";
+import type { RefusedRow, Row, Spread, Summary, Verdict } from "./summary";
 
 type Colours = ReturnType<typeof pc.createColors>;
 
@@ -29,6 +29,8 @@ function extras({ rows }: Summary): Extra[] {
     list.push({ title: "hits %", cell: (row) => percent(row.hit_share, 1) });
   if (rows.some((row) => row.hot_key_nodes.median >= 0))
     list.push({ title: "hot key nodes", cell: (row) => row.hot_key_nodes.median.toFixed(0) });
+  if (rows.some((row) => row.refused.length > 0))
+    list.push({ title: "refused (P99 ms until then)", cell: (row) => row.refused.map(refusalText).join("\n") });
   rows[0].classes.forEach(({ name }, at) => {
     list.push({
       title: `${name} P50/P99 ms`,
@@ -36,6 +38,8 @@ function extras({ rows }: Summary): Extra[] {
     });
     if (rows.some((row) => row.classes[at].error_share.median > 0))
       list.push({ title: `${name} errors %`, cell: (row) => percent(row.classes[at].error_share, 2) });
+    if (rows.some((row) => row.classes[at].refused_share.median > 0))
+      list.push({ title: `${name} refused %`, cell: (row) => percent(row.classes[at].refused_share, 2) });
   });
   return list;
 }
@@ -43,13 +47,21 @@ function extras({ rows }: Summary): Extra[] {
 const ms = ({ median }: Spread): string => median.toFixed(1);
 const percent = ({ median }: Spread, digits: number): string => (median * 100).toFixed(digits);
 
-function verdictText({ figure, at_most, at_least, met }: Verdict, colours: Colours): string {
+function refusalText({ reason, share, p99_ms }: RefusedRow): string {
+  return `${reason} ${percent(share, 1)} % (${ms(p99_ms)})`;
+}
+
+function verdictText({ figure, class: of_class, at_most, at_least, met }: Verdict, colours: Colours): string {
   const limit = at_most === undefined ? `≥ ${at_least}` : `≤ ${at_most}`;
-  return met ? colours.green(`met: ${figure} ${limit}`) : colours.red(`missed: ${figure} ${limit}`);
+  const what = of_class === undefined ? figure : `${of_class} ${figure}`;
+  return met ? colours.green(`met: ${what} ${limit}`) : colours.red(`missed: ${what} ${limit}`);
+}
+
+function distanceText(distance: number): string {
+  return Number.isNaN(distance) ? "–" : `${distance >= 0 ? "+" : ""}${distance.toFixed(1)} %`;
 }
 
 function cells(row: Row, more: Extra[], colours: Colours): string[] {
-  const distance = row.p99_distance.median * 100;
   const cells = [
     row.player,
     ms(row.p50_ms),
@@ -60,7 +72,7 @@ function cells(row: Row, more: Extra[], colours: Colours): string[] {
     percent(row.error_share, 3),
     percent(row.goodput_share, 1),
     row.peak_to_mean.median === 0 ? "–" : row.peak_to_mean.median.toFixed(2),
-    row.player === "shared_queue" ? "bound" : `${distance >= 0 ? "+" : ""}${distance.toFixed(1)} %`,
+    row.player === "shared_queue" ? "bound" : distanceText(row.p99_distance.median * 100),
     ...more.map(({ cell }) => cell(row)),
     row.verdicts.map((verdict) => verdictText(verdict, colours)).join("\n"),
   ];

@@ -21,7 +21,6 @@ local newLoads = ____classes.newLoads
 local parseClassSource = ____classes.parseClassSource
 local ____priority = require("resty.ax.core.priority")
 local priorityOf = ____priority.priorityOf
-local roleOfPriority = ____priority.roleOfPriority
 local ____random = require("resty.ax.core.random")
 local newRandom = ____random.newRandom
 local ____zones = require("resty.ax.core.zones")
@@ -94,18 +93,6 @@ function ____exports.newPlacement(config, pool, seed)
         guarded = (source and source.from_client) == true and not config.trust_client_class,
         trusted = trustedOf(config)
     }
-end
----
--- @returns the role of a class as the request names it; normal for unknown ones
-function ____exports.roleOf(placement, name)
-    local ____temp_3
-    if name == nil then
-        ____temp_3 = nil
-    else
-        ____temp_3 = placement.priorities[name]
-    end
-    local priority = ____temp_3
-    return priority == nil and 0 or roleOfPriority(priority)
 end
 --- Moves candidates of other zones to the other view. Without any of the own zone all stay: then there is
 -- nothing to prefer.

@@ -24,7 +24,7 @@ function ____exports.gatewayLimit(config, store, now_ms)
     )
 end
 --- Whether the gateway's rate allows one more request. Once per request, before anything else is decided. Access phase.
-function ____exports.allowRequest(worker, now_ms)
-    return worker.rate_limit == nil or takeToken(worker.rate_limit, now_ms)
+function ____exports.allowRequest(rate_limit, now_ms)
+    return rate_limit == nil or takeToken(rate_limit, now_ms)
 end
 return ____exports

@@ -1,6 +1,6 @@
 local ____exports = {}
 local ____admission = require("resty.ax.dataplane.admission")
-local admit = ____admission.admit
+local decide = ____admission.decide
 local ____door = require("resty.ax.dataplane.door")
 local noteAdmitted = ____door.noteAdmitted
 local noteRefused = ____door.noteRefused
@@ -9,8 +9,6 @@ local endTry = ____in_flight.endTry
 local ____line = require("resty.ax.dataplane.line")
 local abandon = ____line.abandon
 local roomCame = ____line.roomCame
-local ____rate = require("resty.ax.dataplane.rate")
-local allowRequest = ____rate.allowRequest
 local ____request_class = require("resty.ax.dataplane.request_class")
 local readClass = ____request_class.readClass
 local ____request_key = require("resty.ax.dataplane.request_key")
@@ -20,8 +18,6 @@ local beginVisit = ____requests.beginVisit
 local openRequest = ____requests.openRequest
 local ____sweep = require("resty.ax.dataplane.sweep")
 local discard = ____sweep.discard
-local ____candidates = require("resty.ax.dataplane.candidates")
-local failsClosed = ____candidates.failsClosed
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
 local ____admission = require("resty.ax.nginx.admission")
@@ -96,29 +92,17 @@ end
 --- The decision, which has the loops.
 -- 
 -- @returns why the request is refused, or undefined
-local function decide(record)
+local function decideHere(record)
     local worker = process.worker
     local upstream = record.upstream
-    if failsClosed(upstream) and upstream.trials.open_count == 0 then
-        noteRefused(upstream.door, "panic")
-        return "panic"
-    end
-    local now_ms = nowMs()
-    if record.tries == 0 and not allowRequest(worker, now_ms) then
-        noteRefused(upstream.door, "qps")
-        return "qps"
-    end
-    local verdict, reason = admit(
+    return decide(
         worker.hall,
+        worker.rate_limit,
         upstream,
         record,
-        now_ms,
+        nowMs(),
         patienceMs(upstream)
     )
-    if verdict == 2 and reason ~= nil then
-        noteRefused(upstream.door, reason)
-    end
-    return reason
 end
 local function enterGuarded(name)
     local ok, record = pcall(enter, name)
@@ -133,7 +117,7 @@ local function enterGuarded(name)
     return nil
 end
 local function decideGuarded(record)
-    local ok, reason = pcall(decide, record)
+    local ok, reason = pcall(decideHere, record)
     if ok then
         return reason
     end

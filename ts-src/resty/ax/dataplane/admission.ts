@@ -3,12 +3,15 @@
  * the other workers' queues hold is at most a poll old (line.ts).
  */
 import { AGE_MS, keyOf } from "../core/queue";
+import type { RateLimit } from "../core/rate_limit";
 import type { RejectReason } from "../core/reject";
-import { noteAdmitted } from "./door";
+import { noteAdmitted, noteRefused } from "./door";
 import { refusesNew } from "./drain";
 import { type Hall, isBehind, join, type Line } from "./line";
 import type { RequestRecord } from "./requests";
+import { allowRequest } from "./rate";
 import { reserve } from "./reserve";
+import { failsClosed } from "./candidates";
 import type { Upstream } from "./upstream";
 
 /** What became of a request at the door. */
@@ -55,4 +58,34 @@ export function admit(
   const refused = join(hall, line, record, now_ms, patience_ms);
   if (refused !== undefined) return $multi(Verdict.Refuse, refused);
   return $multi(Verdict.Wait, undefined);
+}
+
+/**
+ * The whole decision on a request whose class and key have been read, with every reason to refuse it; counts refusals.
+ * Access phase.
+ * @param rate_limit the gateway's; undefined = none
+ * @param patience_ms longest wait that the client has in mind; Infinity = none said
+ * @returns why the request is refused, or undefined: it has a waiter then, or goes on
+ */
+export function decide(
+  hall: Hall,
+  rate_limit: RateLimit | undefined,
+  upstream: Upstream,
+  record: RequestRecord,
+  now_ms: number,
+  patience_ms: number,
+): RejectReason | undefined {
+  // While a trial is open requests go on: without one of them no node would ever come back.
+  if (failsClosed(upstream) && upstream.trials.open_count === 0) {
+    noteRefused(upstream.door, "panic");
+    return "panic";
+  }
+  // A redirect goes on with what was allowed before it.
+  if (record.tries === 0 && !allowRequest(rate_limit, now_ms)) {
+    noteRefused(upstream.door, "qps");
+    return "qps";
+  }
+  const [verdict, reason] = admit(hall, upstream, record, now_ms, patience_ms);
+  if (verdict === Verdict.Refuse && reason !== undefined) noteRefused(upstream.door, reason);
+  return reason;
 }

@@ -4,10 +4,10 @@
  * Absent from upstreams that configure neither.
  */
 import { type Cidr, parseCidr } from "../core/cidr";
-import { type ClassSource, DEFAULT_CLASSES, type Loads, newLoads, parseClassSource, Role } from "../core/classes";
+import { type ClassSource, DEFAULT_CLASSES, type Loads, newLoads, parseClassSource } from "../core/classes";
 import type { NodeConfig, UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
-import { priorityOf, roleOfPriority } from "../core/priority";
+import { priorityOf } from "../core/priority";
 import { newRandom, type Random } from "../core/random";
 import { localShare, type ZoneLoad } from "../core/zones";
 
@@ -82,12 +82,6 @@ export function newPlacement(config: UpstreamConfig, pool: Pool, seed: number): 
     guarded: source?.from_client === true && !config.trust_client_class,
     trusted: trustedOf(config),
   };
-}
-
-/** @returns the role of a class as the request names it; normal for unknown ones */
-export function roleOf(placement: Placement, name: string | undefined): Role {
-  const priority = name === undefined ? undefined : placement.priorities[name];
-  return priority === undefined ? Role.Normal : roleOfPriority(priority);
 }
 
 /**

@@ -2,7 +2,6 @@
 import type { AxConfig } from "../core/model";
 import { newRateLimit, type RateLimit, takeToken } from "../core/rate_limit";
 import type { Store } from "../core/store";
-import type { Worker } from "./worker";
 
 /** A burst is a tenth of a second's requests: what comes at once when clients are not in step. */
 const BURST_SHARE = 0.1;
@@ -16,6 +15,6 @@ export function gatewayLimit(config: AxConfig, store: Store, now_ms: number): Ra
 }
 
 /** Whether the gateway's rate allows one more request. Once per request, before anything else is decided. Access phase. */
-export function allowRequest(worker: Worker, now_ms: number): boolean {
-  return worker.rate_limit === undefined || takeToken(worker.rate_limit, now_ms);
+export function allowRequest(rate_limit: RateLimit | undefined, now_ms: number): boolean {
+  return rate_limit === undefined || takeToken(rate_limit, now_ms);
 }

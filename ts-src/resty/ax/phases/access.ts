@@ -1,13 +1,11 @@
-import { admit, Verdict } from "../dataplane/admission";
+import { decide } from "../dataplane/admission";
 import { noteAdmitted, noteRefused } from "../dataplane/door";
 import { endTry } from "../dataplane/in_flight";
 import { abandon, roomCame } from "../dataplane/line";
-import { allowRequest } from "../dataplane/rate";
 import { readClass } from "../dataplane/request_class";
 import { readKey } from "../dataplane/request_key";
 import { beginVisit, openRequest, type RequestRecord } from "../dataplane/requests";
 import { discard } from "../dataplane/sweep";
-import { failsClosed } from "../dataplane/candidates";
 import type { Upstream } from "../dataplane/upstream";
 import { process, type Worker } from "../dataplane/worker";
 import { endAborted, refuse } from "../nginx/admission";
@@ -59,23 +57,10 @@ function enter(name: string): RequestRecord | undefined {
 }
 
 /** The decision, which has the loops. @returns why the request is refused, or undefined */
-function decide(record: RequestRecord): RejectReason | undefined {
+function decideHere(record: RequestRecord): RejectReason | undefined {
   const worker = process.worker as Worker;
   const upstream = record.upstream as Upstream;
-  // While a trial is open requests go on: without one of them no node would ever come back.
-  if (failsClosed(upstream) && upstream.trials.open_count === 0) {
-    noteRefused(upstream.door, "panic");
-    return "panic";
-  }
-  const now_ms = nowMs();
-  // A redirect goes on with what was allowed before it.
-  if (record.tries === 0 && !allowRequest(worker, now_ms)) {
-    noteRefused(upstream.door, "qps");
-    return "qps";
-  }
-  const [verdict, reason] = admit(worker.hall, upstream, record, now_ms, patienceMs(upstream));
-  if (verdict === Verdict.Refuse && reason !== undefined) noteRefused(upstream.door, reason);
-  return reason;
+  return decide(worker.hall, worker.rate_limit, upstream, record, nowMs(), patienceMs(upstream));
 }
 
 function enterGuarded(name: string): RequestRecord | undefined {
@@ -86,7 +71,7 @@ function enterGuarded(name: string): RequestRecord | undefined {
 }
 
 function decideGuarded(record: RequestRecord): RejectReason | undefined {
-  const [ok, reason] = pcall(decide, record);
+  const [ok, reason] = pcall(decideHere, record);
   if (ok) return reason;
   fault("access_phase", tostring(reason), nowMs());
   return undefined;

@@ -67,11 +67,11 @@ test-nginx: ## specs against real nginx processes
 test-docker: ## specs in containers
 	@scripts/test docker
 
-# SCENARIO and STRATEGY are lists; SKIP_MISSING=1 goes on without gateways that are not installed.
-bench: build ## measure against other gateways on real nginx (SCENARIO=… STRATEGY=… REPEATS=… SECONDS=… JSON=1)
+# SCENARIO, STRATEGY and PEER are lists; SKIP_MISSING=1 goes on without gateways that are not installed.
+bench: build ## measure against other gateways on real nginx (SCENARIO=… STRATEGY=… PEER=… REPEATS=… SECONDS=… JSON=1)
 	@$(if $(SKIP_MISSING),:,AX_INSTALL_ONLY=bench scripts/install-deps)
 	@tsx ts-src/node/bench/bench.ts $(if $(SCENARIO),--scenario "$(SCENARIO)") \
-	  $(if $(STRATEGY),--strategy "$(STRATEGY)") $(if $(REPEATS),--repeats $(REPEATS)) \
+	  $(if $(STRATEGY),--strategy "$(STRATEGY)") $(if $(PEER),--peer "$(PEER)") $(if $(REPEATS),--repeats $(REPEATS)) \
 	  $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SKIP_MISSING),--skip-missing) $(if $(JSON),--json)
 
 bench-pick: build ## measure one pick: every strategy, 10 to 10,000 nodes

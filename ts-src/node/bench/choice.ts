@@ -1,5 +1,5 @@
 /** Which scenarios and contenders a run is for. */
-import { OURS } from "./contenders";
+import { type Contender, OURS, PEERS } from "./contenders";
 import { type Scenario, SCENARIOS } from "./scenarios";
 
 /** What was asked for cannot be done: shown in one line. */
@@ -17,29 +17,40 @@ function named(kind: string, wanted: string, known: string[]): string[] {
   throw new UsageError(`no ${kind} "${unknown}"; allowed are: ${known.join(", ")}`);
 }
 
-/**
- * @param wanted_scenarios names separated by commas; undefined = all
- * @param wanted_strategies of ours, likewise; "all"; undefined = what each scenario says
- * @throws UsageError that lists what there is
- */
-export function choose(
-  wanted_scenarios: string | undefined,
-  wanted_strategies: string | undefined,
-): { scenarios: Scenario[]; with_picks: boolean } {
+/** Contenders by name; "all"; undefined = those that the scenario has itself. */
+function chosen(kind: string, wanted: string | undefined, all: Contender[]): Contender[] | undefined {
+  if (wanted === undefined) return undefined;
+  const names = all.map(({ name }) => name);
+  const some = wanted === "all" ? names : named(kind, wanted, names);
+  return all.filter(({ name }) => some.includes(name));
+}
+
+/** Peers first, as ratios are to the first row; then what shows a floor or a bound; then ours. */
+function adjusted(scenario: Scenario, peers: Contender[] | undefined, strategies: Contender[] | undefined): Scenario {
+  const { contenders } = scenario;
+  const isPeer = (contender: Contender): boolean => PEERS.includes(contender);
+  const isOurs = (contender: Contender): boolean => OURS.includes(contender);
+  const own_peers = contenders.filter(isPeer);
+  const own = contenders.filter(isOurs);
+  const rest = contenders.filter((contender) => !isPeer(contender) && !isOurs(contender));
+  return { ...scenario, contenders: [...(peers ?? own_peers), ...rest, ...(strategies ?? own)] };
+}
+
+/** What was asked for: names separated by commas; undefined = all scenarios, and what each has itself. */
+export interface Wanted {
+  scenario?: string;
+  /** Of ours; "all" = every one. */
+  strategy?: string;
+  /** Of others' gateways; "all" = every one. */
+  peer?: string;
+}
+
+/** @throws UsageError that lists what there is */
+export function choose({ scenario, strategy, peer }: Wanted): { scenarios: Scenario[]; with_picks: boolean } {
   const known = [PICK, ...SCENARIO_NAMES];
-  const names = wanted_scenarios === undefined ? known : named("scenario", wanted_scenarios, known);
-  const scenarios = SCENARIOS.filter(({ name }) => names.includes(name));
-  const with_picks = names.includes(PICK);
-  if (wanted_strategies === undefined) return { scenarios, with_picks };
-  const every = OURS.map(({ name }) => name);
-  const strategies = wanted_strategies === "all" ? every : named("strategy", wanted_strategies, every);
-  const chosen = OURS.filter(({ name }) => strategies.includes(name));
-  const adjusted = scenarios.map((scenario) => ({
-    ...scenario,
-    contenders: [
-      ...scenario.contenders.filter(({ by, without_last }) => by !== "ax" || without_last === true),
-      ...chosen,
-    ],
-  }));
-  return { scenarios: adjusted, with_picks };
+  const names = scenario === undefined ? known : named("scenario", scenario, known);
+  const peers = chosen("peer", peer, PEERS);
+  const strategies = chosen("strategy", strategy, OURS);
+  const scenarios = SCENARIOS.filter(({ name }) => names.includes(name)).map((it) => adjusted(it, peers, strategies));
+  return { scenarios, with_picks: names.includes(PICK) };
 }

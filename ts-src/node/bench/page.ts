@@ -1,14 +1,13 @@
-/** The benchmark's HTML page: one file that opens without a server and without a network. */
-import { build } from "esbuild";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+/** The benchmark's HTML page. */
 import { join } from "node:path";
-import pc from "picocolors";
+import { escapeHtml, pageHtml, tableHtml } from "../page/html";
 import { QUANTILES } from "../testkit";
 import { type Machine, machineLine } from "./machine";
-import { SHARE_EVERY_MS } from "./measure";
+import type { Picks } from "./picks";
 import type { ScenarioResult } from "./results";
-import { resultText } from "./table";
+import type { Outcome } from "./run_all";
+import { failureLines, loadLine, pickCells, PICKS_ABOUT, resultCells, targetLines } from "./table";
+import { SHARE_EVERY_MS } from "./watch";
 
 /** What the script in the page draws. */
 export interface PageData {
@@ -17,43 +16,45 @@ export interface PageData {
   results: ScenarioResult[];
 }
 
-const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-
-async function pageScript(): Promise<string> {
-  const built = await build({
-    entryPoints: [join(import.meta.dirname, "page_script.ts")],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: "iife",
-    target: "es2022",
-  });
-  return built.outputFiles[0].text.replaceAll("</script", "<\\/script");
+function line(text: string, kind?: string): string {
+  return kind === undefined ? `<p>${escapeHtml(text)}</p>` : `<p class="${kind}">${escapeHtml(text)}</p>`;
 }
 
-function section(result: ScenarioResult): string {
-  const text = escape(resultText(result, pc.createColors(false)));
-  return `<h2>${escape(result.scenario)}</h2>\n<pre>${text}</pre>\n<div id="charts-${escape(result.scenario)}"></div>`;
+function scenarioHtml(result: ScenarioResult): string {
+  const { head, rows } = resultCells(result);
+  return [
+    line(result.about),
+    line(loadLine(result), "quiet"),
+    rows.length > 0 ? tableHtml(head, rows) : "",
+    ...failureLines(result).map((text) => line(text, "bad")),
+    ...targetLines(result).map((text) => line(text, text.startsWith("holds") ? "good" : "bad")),
+    `<div class="charts" id="charts-${escapeHtml(result.scenario)}"></div>`,
+  ].join("\n");
 }
 
-export async function htmlPage(machine: Machine, results: ScenarioResult[]): Promise<string> {
-  const require = createRequire(import.meta.url);
-  const style = readFileSync(join(require.resolve("uplot"), "..", "uPlot.min.css"), "utf8");
+function picksHtml(picks: Picks): string {
+  const { head, rows } = pickCells(picks);
+  return `${line(PICKS_ABOUT)}\n${tableHtml(head, rows)}\n${line(`JIT check of the hot paths: ${picks.jit}`, "quiet")}`;
+}
+
+/** @returns the page's text */
+export function htmlPage(machine: Machine, { picks, results, problems }: Outcome): Promise<string> {
   const data: PageData = { quantiles: QUANTILES, share_every_ms: SHARE_EVERY_MS, results };
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Benchmark</title>
-<style>${style}
-body { font: 15px system-ui, sans-serif; margin: 2em; }
-pre { overflow-x: auto; line-height: 1.2; }
-</style>
-<h1>Benchmark</h1>
-<p>${escape(machineLine(machine))}</p>
-<p>Gateways of the same scenario had the same nodes and took turns. Shares over time are of the last repetition.</p>
-${results.map(section).join("\n")}
-<script type="application/json" id="data">${JSON.stringify(data).replaceAll("<", "\\u003c")}</script>
-<script>${await pageScript()}</script>
-</html>
-`;
+  return pageHtml({
+    title: "Benchmark",
+    intro: [
+      line(machineLine(machine), "quiet"),
+      line(
+        "Gateways of the same scenario had the same nodes and took turns. Figures are medians of the repetitions, " +
+          "ratios are to the first row. Shares over time are of the last repetition.",
+      ),
+      ...problems.map((problem) => line(`FAILED: ${problem}`, "bad")),
+    ].join("\n"),
+    sections: [
+      ...(picks === undefined ? [] : [{ id: "pick", html: picksHtml(picks) }]),
+      ...results.map((result) => ({ id: result.scenario, html: scenarioHtml(result) })),
+    ],
+    data,
+    script: join(import.meta.dirname, "page_script.ts"),
+  });
 }

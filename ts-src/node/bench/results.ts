@@ -1,7 +1,10 @@
 /** From samples to what is reported: medians, and ratios within each repetition. */
+import { capacityOf, type ClassFigures, type ClassLoad, type OverloadFigures } from "./class_load";
 import { type Contender, label } from "./contenders";
 import type { LoadFigures, Sample } from "./measure";
 import type { Scenario } from "./scenarios";
+import { type Target, targetsOf } from "./targets";
+import { CLASSES, FIRST_CLASS } from "./two_classes";
 
 export interface Row {
   contender: string;
@@ -9,6 +12,7 @@ export interface Row {
   repetitions: number;
   closed?: LoadFigures;
   open?: LoadFigures;
+  overload?: OverloadFigures;
   cpu_us: number;
   shares: number[];
   hit_ratio?: number;
@@ -27,16 +31,19 @@ export interface ScenarioResult {
   workers: number;
   connections: number;
   rate: number;
+  /** Of two classes. */
+  offered?: ClassLoad & { capacity_rps: number };
   rows: Row[];
+  /** Contenders without figures, and why. */
+  failures: Failure[];
   targets: Target[];
 }
 
-/** What scenarios promise, and whether it holds in this run. */
-export interface Target {
-  text: string;
-  value: number;
-  limit: number;
-  ok: boolean;
+/** A contender that could not be started, or ended or failed while it was measured. */
+export interface Failure {
+  contender: string;
+  /** One line. */
+  reason: string;
 }
 
 /** The lower one of two in the middle. */
@@ -58,7 +65,37 @@ function medians(all: LoadFigures[]): LoadFigures | undefined {
   };
 }
 
-const main = (sample: Sample): LoadFigures => (sample.closed ?? sample.open)!;
+function overloadMedians(all: OverloadFigures[]): OverloadFigures | undefined {
+  if (all.length === 0) return undefined;
+  const of = (read: (figures: OverloadFigures) => number): number => median(all.map(read));
+  const classOf = (name: string): ClassFigures => {
+    const own = (read: (figures: ClassFigures) => number): number => of(({ classes }) => read(classes[name]));
+    return {
+      served: own((f) => f.served),
+      refused: own((f) => f.refused),
+      other: own((f) => f.other),
+      p50_ms: own((f) => f.p50_ms),
+      p99_ms: own((f) => f.p99_ms),
+      refusal_ms: own((f) => f.refusal_ms),
+      quantiles_ms: all[0].classes[name].quantiles_ms.map((_, k) => own((f) => f.quantiles_ms[k])),
+    };
+  };
+  return {
+    goodput: of((f) => f.goodput),
+    empty_ms: of((f) => f.empty_ms),
+    max_active: Math.max(...all.map((f) => f.max_active)),
+    idle_after_ms: of((f) => f.idle_after_ms),
+    rps: of((f) => f.rps),
+    error_share: of((f) => f.error_share),
+    classes: Object.fromEntries(CLASSES.map((name) => [name, classOf(name)])),
+  };
+}
+
+/** What ratios of throughput and P99 are of; of two classes, the first one's P99. */
+function main({ closed, open, overload }: Sample): Pick<LoadFigures, "rps" | "p99_ms"> {
+  if (overload !== undefined) return { rps: overload.rps, p99_ms: overload.classes[FIRST_CLASS].p99_ms };
+  return (closed ?? open)!;
+}
 
 function rowOf(contender: Contender, samples: Sample[], reference: Sample[]): Row {
   const ratio = (read: (sample: Sample) => number): number =>
@@ -70,6 +107,7 @@ function rowOf(contender: Contender, samples: Sample[], reference: Sample[]): Ro
     repetitions: samples.length,
     closed: medians(samples.flatMap((sample) => sample.closed ?? [])),
     open: medians(samples.flatMap((sample) => sample.open ?? [])),
+    overload: overloadMedians(samples.flatMap((sample) => sample.overload ?? [])),
     cpu_us: median(samples.map((sample) => sample.cpu_us)),
     shares: samples[0].shares.map((_, node) => median(samples.map((sample) => sample.shares[node]))),
     ...(keys.length > 0 && {
@@ -83,43 +121,28 @@ function rowOf(contender: Contender, samples: Sample[], reference: Sample[]): Ro
   };
 }
 
-const atMost = (text: string, value: number, limit: number): Target => ({ text, value, limit, ok: value <= limit });
-const atLeast = (text: string, value: number, limit: number): Target => ({ text, value, limit, ok: value >= limit });
-
-function overheadTargets(rows: Row[]): Target[] {
-  const row = rows.find(({ contender }) => contender === "ax adaptive");
-  if (row === undefined || rows[0].contender !== "nginx round robin") return [];
-  return [
-    atLeast("throughput, adaptive ÷ nginx round robin", row.rps_ratio, 0.9),
-    atMost("gateway CPU per request, adaptive ÷ nginx round robin", row.cpu_ratio, 1.15),
-  ];
-}
-
-function slowNodeTargets(rows: Row[]): Target[] {
-  const adaptive = rows.find(({ contender }) => contender === "ax adaptive");
-  const absent = rows.find(({ contender }) => contender === "ax adaptive, slow node absent");
-  const peers = rows.filter(({ by }) => by !== "ax");
-  const targets: Target[] = [];
-  if (adaptive?.closed === undefined) return targets;
-  if (absent?.closed !== undefined) {
-    const ratio = adaptive.closed.p99_ms / absent.closed.p99_ms;
-    targets.push(atMost("P99, adaptive ÷ adaptive without the slow node", ratio, 1.3));
-  }
-  if (peers.length > 0) {
-    const best_ms = Math.min(...peers.map((row) => row.closed!.p99_ms));
-    const best_rps = Math.max(...peers.map((row) => row.closed!.rps));
-    targets.push(atMost("P99, adaptive ÷ best of the others", adaptive.closed.p99_ms / best_ms, 0.5));
-    targets.push(atLeast("throughput, adaptive ÷ best of the others", adaptive.closed.rps / best_rps, 1));
-  }
-  return targets;
-}
-
-/** @param samples by contender, in the order of the repetitions */
-export function summarise(scenario: Scenario, samples: Map<Contender, Sample[]>): ScenarioResult {
-  const [reference] = [...samples.values()];
+/**
+ * @param samples by contender, in the order of the repetitions; at least one each
+ * @param failures contenders without samples
+ */
+export function summarise(
+  scenario: Scenario,
+  samples: Map<Contender, Sample[]>,
+  failures: Failure[] = [],
+): ScenarioResult {
+  const [reference = []] = [...samples.values()];
   const rows = [...samples].map(([contender, own]) => rowOf(contender, own, reference));
-  const { name, about, workers, connections, rate } = scenario;
-  const targets =
-    name === "overhead" ? overheadTargets(rows) : name.startsWith("slow_node") ? slowNodeTargets(rows) : [];
-  return { scenario: name, about, workers, connections, rate, rows, targets };
+  const { name, about, workers, connections, rate, classes } = scenario;
+  const offered = classes === undefined ? {} : { offered: { ...classes, capacity_rps: capacityOf(scenario, classes) } };
+  return {
+    scenario: name,
+    about,
+    workers,
+    connections,
+    rate,
+    ...offered,
+    rows,
+    failures,
+    targets: targetsOf(name, rows),
+  };
 }

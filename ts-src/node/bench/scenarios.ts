@@ -2,6 +2,7 @@
 import type { Backend, BackendSettings } from "../testkit";
 import { pause } from "../testkit";
 import { NORMAL, SLOW } from "../demo/scenario";
+import type { ClassLoad } from "./class_load";
 import { type Contender, FLOOR, OURS, PEERS } from "./contenders";
 
 export interface Scenario {
@@ -19,6 +20,8 @@ export interface Scenario {
   during?: (backends: Backend[], seconds: number, over: AbortSignal) => Promise<void>;
   /** Takes back what `during` did and may have left undone. */
   after?: (backends: Backend[]) => Promise<void>;
+  /** Load of two classes instead of the loops. */
+  classes?: ClassLoad;
   /** Requests have keys: reported are the hits that a cache on each node would have, and who serves the hot key. */
   keyed?: boolean;
   /** Compared when nothing else is asked for. */
@@ -71,6 +74,9 @@ async function killAndRestart(backends: Backend[], seconds: number, over: AbortS
 
 const revive = async ([first]: Backend[]): Promise<void> => (first.isAlive() ? undefined : first.restart());
 
+/** Nodes that take five requests at a time, 50 ms each. */
+const CLASSES: ClassLoad = { places: 5, service_ms: 50, overload: 2, queue_size: 100, queue_timeout_ms: 1000 };
+
 const base = { workers: 1, connections: CONNECTIONS, rate: 0, contenders: FEW };
 
 export const SCENARIOS: Scenario[] = [
@@ -81,6 +87,15 @@ export const SCENARIOS: Scenario[] = [
     nodes: six({}),
     connections: 32,
     contenders: [...peer("round robin", "least_conn"), ...FLOOR, ...ours("adaptive", "random")],
+  },
+  {
+    ...base,
+    name: "overhead_two_workers",
+    about: "Idle nodes behind two workers.",
+    nodes: six({}),
+    workers: 2,
+    connections: 32,
+    contenders: [...peer("round robin"), ...ours("adaptive")],
   },
   {
     ...base,
@@ -144,6 +159,15 @@ export const SCENARIOS: Scenario[] = [
     rate: RATE,
     keyed: true,
     contenders: [...peer("round robin", "hash consistent"), ...ours("affinity", "consistent_hash", "adaptive")],
+  },
+  {
+    ...base,
+    name: "overload",
+    about: "Twice the load that two nodes can take; a fifth of it is of the first class, the rest can wait.",
+    nodes: [1, 2].map(() => ({ delay: { dist: "fixed", mean_ms: CLASSES.service_ms }, slots: CLASSES.places })),
+    connections: 0,
+    classes: CLASSES,
+    contenders: [...peer("least_conn", "leastconn"), ...ours("adaptive")],
   },
   ...[10, 100, 1000].map((nodes) => ({
     ...base,

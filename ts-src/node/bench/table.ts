@@ -1,8 +1,11 @@
-/** Results as text. */
+/** Results as a table: of text, and as cells for the page. */
 import Table from "cli-table3";
 import type { Colors } from "picocolors/types";
+import type { OverloadFigures } from "./class_load";
 import type { LoadFigures } from "./measure";
+import type { Picks } from "./picks";
 import type { Row, ScenarioResult } from "./results";
+import { CLASSES } from "./two_classes";
 
 const ms = (value: number): string => (value < 10 ? value.toFixed(2) : value.toFixed(1));
 const percent = (value: number): string => (value === 0 ? "0" : `${(100 * value).toFixed(value < 0.1 ? 2 : 1)} %`);
@@ -13,13 +16,29 @@ function loadCells(load: LoadFigures | undefined, with_rps: boolean): string[] {
   return with_rps ? [load.rps.toFixed(0), ...cells] : cells;
 }
 
+function overloadCells({ goodput, empty_ms, max_active, idle_after_ms, classes }: OverloadFigures): string[] {
+  const of = CLASSES.flatMap((name) => {
+    const { served, refused, other, p50_ms, p99_ms } = classes[name];
+    return [percent(served / Math.max(1, served + refused + other)), ms(p50_ms), ms(p99_ms)];
+  });
+  const refusal_ms = Math.max(...CLASSES.map((name) => classes[name].refusal_ms));
+  return [goodput.toFixed(3), ms(empty_ms), ...of, ms(refusal_ms), String(max_active), idle_after_ms.toFixed(0)];
+}
+
+const OVERLOAD_HEAD = [
+  ...["goodput", "empty\nms"],
+  ...CLASSES.flatMap((name) => [`${name}\nserved`, "P50 ms", "P99"]),
+  ...["refusal\nms", "most at\na node", "idle\nafter ms"],
+];
+
 function cellsOf(row: Row, result: ScenarioResult): string[] {
-  const load = row.closed ?? row.open;
+  const errors = row.overload ?? row.closed ?? row.open;
   return [
     row.contender,
+    ...(row.overload === undefined ? [] : overloadCells(row.overload)),
     ...(result.connections > 0 ? [...loadCells(row.closed, true), row.rps_ratio.toFixed(3)] : []),
     ...(result.rate > 0 ? loadCells(row.open, false) : []),
-    percent(load?.error_share ?? 0),
+    percent(errors?.error_share ?? 0),
     row.cpu_us.toFixed(1),
     row.cpu_ratio.toFixed(3),
     row.shares.length > 0 ? row.shares.map((share) => (100 * share).toFixed(0)).join(" ") : "–",
@@ -30,22 +49,29 @@ function cellsOf(row: Row, result: ScenarioResult): string[] {
 function headOf(result: ScenarioResult): string[] {
   return [
     "gateway",
-    ...(result.connections > 0 ? ["req/s", "P50 ms", "P99", "P99.9", "req/s ratio"] : []),
-    ...(result.rate > 0 ? ["open P50", "P99", "P99.9"] : []),
+    ...(result.offered === undefined ? [] : OVERLOAD_HEAD),
+    ...(result.connections > 0 ? ["req/s", "P50 ms", "P99", "P99.9", "req/s\nratio"] : []),
+    ...(result.rate > 0 ? ["open\nP50 ms", "P99", "P99.9"] : []),
     "errors",
-    "CPU µs/req",
-    "ratio",
-    "share by node %",
-    ...(result.rows[0].hit_ratio === undefined ? [] : ["hits", "hot on"]),
+    "CPU\nµs/req",
+    "CPU\nratio",
+    "share by\nnode %",
+    ...(result.rows[0]?.hit_ratio === undefined ? [] : ["hits", "hot on"]),
   ];
 }
 
 /** What the load was, in a line. */
 export function loadLine(result: ScenarioResult): string {
-  const closed = result.connections > 0 ? `closed loop, ${result.connections} connections` : "";
-  const open = result.rate > 0 ? `open loop, ${result.rate} requests/s, latency from when each was due` : "";
-  const loops = [closed, open].filter((text) => text !== "").join("; ");
-  return `${result.workers} worker${result.workers > 1 ? "s" : ""}; ${loops}; medians of ${result.rows[0].repetitions}`;
+  const { connections, rate, offered, workers } = result;
+  const closed = connections > 0 ? `closed loop, ${connections} connections` : "";
+  const open = rate > 0 ? `open loop, ${rate} requests/s, latency from when each was due` : "";
+  const classes =
+    offered === undefined
+      ? ""
+      : `open loop, ${offered.overload * offered.capacity_rps} requests/s where nodes can take ${offered.capacity_rps}, ` +
+        `${offered.places} at a time each; who waits, waits ${offered.queue_timeout_ms} ms at most`;
+  const loops = [closed, open, classes].filter((text) => text !== "").join("; ");
+  return `${workers} worker${workers > 1 ? "s" : ""}; ${loops}; medians of ${result.rows[0]?.repetitions ?? 0}`;
 }
 
 export function targetLines(result: ScenarioResult): string[] {
@@ -54,18 +80,59 @@ export function targetLines(result: ScenarioResult): string[] {
   });
 }
 
-/** A scenario's table with what belongs to it; ratios are to the first row. */
-export function resultText(result: ScenarioResult, colours: Colors): string {
+/** Contenders without a row of figures, a line each. */
+export function failureLines(result: ScenarioResult): string[] {
+  return result.failures.map(({ contender, reason }) => `FAILED: ${contender}: ${reason}`);
+}
+
+/** A table's head and rows; the first column is text, the others are figures. */
+export interface Cells {
+  head: string[];
+  rows: string[][];
+}
+
+export function resultCells(result: ScenarioResult): Cells {
+  return { head: headOf(result), rows: result.rows.map((row) => cellsOf(row, result)) };
+}
+
+export function pickCells({ rows }: Picks): Cells {
+  return {
+    head: ["strategy", "10 nodes", "64", "1000", "10,000", "whole request,\n10 nodes"],
+    rows: rows.map((row) => [
+      row.strategy,
+      ...[row.pick_ns_10, row.pick_ns_64, row.pick_ns_1000, row.pick_ns_10000, row.request_ns_10].map(String),
+    ]),
+  };
+}
+
+/** What the table of picks shows. */
+export const PICKS_ABOUT = "CPU of one choice, ns; of a whole request: choice, counting, log phase.";
+
+function textTable({ head, rows }: Cells, colours: Colors): string {
   const table = new Table({
-    head: headOf(result),
-    colAligns: headOf(result).map((_, k) => (k === 0 ? "left" : "right")),
+    head,
+    colAligns: head.map((_, k) => (k === 0 ? "left" : "right")),
     style: { head: colours.isColorSupported ? ["bold"] : [], border: [] },
   });
-  for (const row of result.rows) table.push(cellsOf(row, result));
+  table.push(...rows);
+  return table.toString();
+}
+
+/** A scenario's table with what belongs to it; ratios are to the first row. */
+export function resultText(result: ScenarioResult, colours: Colors): string {
   const targets = targetLines(result).map((line) =>
     line.startsWith("holds") ? colours.green(line) : colours.red(line),
   );
-  return [`${colours.bold(result.scenario)}  ${result.about}`, loadLine(result), table.toString(), ...targets].join(
-    "\n",
-  );
+  return [
+    `${colours.bold(result.scenario)}  ${result.about}`,
+    loadLine(result),
+    ...(result.rows.length > 0 ? [textTable(resultCells(result), colours)] : []),
+    ...failureLines(result).map((line) => colours.red(line)),
+    ...targets,
+  ].join("\n");
+}
+
+export function picksText(picks: Picks, colours: Colors): string {
+  const jit = `JIT check of the hot paths: ${picks.jit}`;
+  return [`${colours.bold("pick")}  ${PICKS_ABOUT}`, textTable(pickCells(picks), colours), jit].join("\n");
 }

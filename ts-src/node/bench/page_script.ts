@@ -49,7 +49,7 @@ function classes(parent: HTMLElement, { rows }: ScenarioResult): void {
   }
 }
 
-function shares(parent: HTMLElement, row: Row): void {
+function shares(parent: HTMLElement, row: Row, most: number): void {
   if (row.shares_over_time.length < 2) return;
   addChart(parent, {
     title: `${row.contender}: who gets the requests`,
@@ -60,8 +60,14 @@ function shares(parent: HTMLElement, row: Row): void {
     lines: row.shares.map((_, node) => row.shares_over_time.map((at) => at[node])),
     showY: percentText,
     // The same for all gateways, so that they can be compared at a glance.
-    y_range: [0, 1],
+    y_range: [0, most],
   });
+}
+
+/** Largest share that any gateway gave a node, rounded up: the end of the axis. */
+function largestShare({ rows }: ScenarioResult): number {
+  const shares_seen = rows.flatMap(({ shares_over_time }) => shares_over_time.flat());
+  return Math.min(1, Math.ceil(10 * Math.max(0.1, ...shares_seen) + 0.1) / 10);
 }
 
 for (const result of data.results) {
@@ -69,5 +75,6 @@ for (const result of data.results) {
   if (parent === null) continue;
   loops(parent, result);
   classes(parent, result);
-  for (const row of result.rows) shares(parent, row);
+  const most = largestShare(result);
+  for (const row of result.rows) shares(parent, row, most);
 }

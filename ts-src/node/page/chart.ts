@@ -14,7 +14,8 @@ export interface ChartOptions {
   y_label: string;
   xs: number[];
   labels: string[];
-  lines: number[][];
+  /** By label; null where there is nothing. */
+  lines: (number | null)[][];
   /** Text of a value of x and of y. */
   showX?: (x: number) => string;
   showY?: (y: number) => string;
@@ -52,7 +53,11 @@ function axesOf({
 }: ChartOptions): uPlot.Axis[] {
   const label = (show: (value: number) => string, value: number | null): string => (value === null ? "" : show(value));
   return [
-    axis(x_label, { values: (_, xs) => xs.map((x) => label(showX, x)), ...(marks && { splits: () => marks }) }),
+    axis(x_label, {
+      size: 32,
+      values: (_, xs) => xs.map((x) => label(showX, x)),
+      ...(marks && { splits: () => marks }),
+    }),
     axis(y_label, {
       size: 58,
       values: (_, ys) => ys.map((y: number | null) => label(showY, y)),
@@ -77,6 +82,8 @@ function build(place: HTMLElement, options: ChartOptions): uPlot {
     {
       width: place.clientWidth,
       height: HEIGHT,
+      // Room for half of the last label.
+      padding: [8, 26, 0, 0],
       scales: { x: { time: false }, y: { ...(log && { distr: 3 }), ...(y_range && { range: () => y_range }) } },
       axes: axesOf(options),
       series: [

@@ -9,12 +9,15 @@ export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }
 
-/** A table whose first column is text and whose others are figures. It scrolls where the page is too narrow. */
-export function tableHtml(head: string[], rows: string[][]): string {
+/**
+ * A table whose first column is text and whose others are figures. It scrolls where the page is too narrow.
+ * @param text_last the last column is text too
+ */
+export function tableHtml(head: string[], rows: string[][], text_last = false): string {
   const line = (cells: string[], tag: string): string =>
     `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join("")}</tr>`;
   const body = rows.map((cells) => line(cells, "td")).join("\n");
-  return `<div class="scroll"><table>\n<thead>${line(head, "th")}</thead>\n<tbody>\n${body}\n</tbody></table></div>`;
+  return `<div class="scroll"><table${text_last ? ' class="text-last"' : ""}>\n<thead>${line(head, "th")}</thead>\n<tbody>\n${body}\n</tbody></table></div>`;
 }
 
 const STYLE = `
@@ -31,15 +34,18 @@ p { margin: 0.35rem 0; }
 .good { color: var(--good); }
 nav a { margin-right: 0.9em; white-space: nowrap; color: inherit; }
 .scroll { overflow-x: auto; margin: 0.75rem 0; }
-table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
-th, td { text-align: right; padding: 0.25em 0.7em; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th { vertical-align: bottom; }
-th:first-child, td:first-child { text-align: left; padding-left: 0; position: sticky; left: 0; background: var(--back); }
+.scroll table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
+.scroll th, .scroll td { text-align: right; padding: 0.25em 0.7em; border-bottom: 1px solid var(--line); white-space: nowrap; }
+.scroll th { vertical-align: bottom; white-space: pre-line; }
+.scroll td { white-space: pre; vertical-align: top; }
+.scroll .text-last th:last-child, .scroll .text-last td:last-child { text-align: left; }
+.scroll th:first-child, .scroll td:first-child { text-align: left; padding-left: 0; position: sticky; left: 0; background: var(--back); }
 pre { overflow-x: auto; line-height: 1.2; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 560px), 1fr)); gap: 1.5rem; margin-top: 1rem; }
 .charts > * { min-width: 0; }
 .chart h3 { font-size: 15px; margin: 0 0 0.25rem; }
 .u-legend { text-align: left; font-size: 13px; }
+.u-legend th { font-weight: normal; }
 .u-legend .u-value { min-width: 3.5em; display: inline-block; }
 `;
 
@@ -77,7 +83,6 @@ export async function pageHtml({ title, intro, sections, data, script }: PagePar
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
 <title>${escapeHtml(title)}</title>
 <style>${chart_style}${STYLE}</style>
 <h1>${escapeHtml(title)}</h1>

@@ -1,11 +1,10 @@
-import { build } from "esbuild";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+/** The simulator's HTML page. */
 import { join } from "node:path";
 import pc from "picocolors";
 import type { Series } from "../../sim/job";
+import { escapeHtml, pageHtml, tableHtml } from "../page/html";
 import type { Summary } from "./summary";
-import { summaryTable } from "./table";
+import { faultLines, loadLine, summaryCells } from "./table";
 
 export interface ReportRun {
   player: string;
@@ -17,48 +16,26 @@ export interface Report {
   scenarios: { name: string; runs: ReportRun[] }[];
 }
 
-function escape(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-}
-
-async function pageScript(): Promise<string> {
-  const built = await build({
-    entryPoints: [join(import.meta.dirname, "report_page.ts")],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: "iife",
-    target: "es2022",
-  });
-  return built.outputFiles[0].text;
-}
-
 function section(summary: Summary): string {
+  const { head, rows } = summaryCells(summary, pc.createColors(false));
   return [
-    `<h2>${escape(summary.scenario)}</h2>`,
-    `<pre>${escape(summaryTable(summary, pc.createColors(false)))}</pre>`,
-    `<div id="charts-${escape(summary.scenario)}"></div>`,
+    `<p>${escapeHtml(summary.description)}</p>`,
+    `<p class="quiet">${escapeHtml(loadLine(summary))}</p>`,
+    tableHtml(head, rows, true),
+    ...faultLines(summary).map((line) => `<p class="bad">${escapeHtml(line)}</p>`),
+    `<div class="charts" id="charts-${escapeHtml(summary.scenario)}"></div>`,
   ].join("\n");
 }
 
-/** One file with everything in it: opens without a server and without a network. */
-export async function htmlReport(summaries: Summary[], report: Report): Promise<string> {
-  const require = createRequire(import.meta.url);
-  const style = readFileSync(join(require.resolve("uplot"), "..", "uPlot.min.css"), "utf8");
-  const script = (await pageScript()).replaceAll("</script", "<\\/script");
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Simulation</title>
-<style>${style}
-body { font: 15px system-ui, sans-serif; margin: 2em; }
-pre { overflow-x: auto; line-height: 1.2; }
-</style>
-<h1>Simulation</h1>
-<p>Latency over time, share of requests and weights by node, of the first seed of each strategy.</p>
-${summaries.map(section).join("\n")}
-<script type="application/json" id="data">${JSON.stringify(report).replaceAll("<", "\\u003c")}</script>
-<script>${script}</script>
-</html>
-`;
+/** @returns the page's text */
+export function htmlReport(summaries: Summary[], report: Report): Promise<string> {
+  return pageHtml({
+    title: "Simulation",
+    intro:
+      "<p>Tables are over all seeds. Charts are of the first seed: latency of each strategy and bound over time, " +
+      "then who gets the requests, and the weights that one worker goes by.</p>",
+    sections: summaries.map((summary) => ({ id: summary.scenario, html: section(summary) })),
+    data: report,
+    script: join(import.meta.dirname, "report_page.ts"),
+  });
 }

@@ -79,23 +79,40 @@ function cells(row: Row, more: Extra[], colours: Colours): string[] {
   return row.is_bound ? cells.map((cell) => colours.dim(cell)) : cells;
 }
 
+/** What the load was, in a line. */
+export function loadLine({ rate_per_s, capacity_per_s, seeds }: Summary): string {
+  const load = `${rate_per_s.toFixed(0)} requests/s on a capacity of ${capacity_per_s.toFixed(0)}`;
+  return `${load}; medians of ${seeds} ${seeds === 1 ? "seed" : "seeds"}`;
+}
+
+/** What the library complained of in the runs, a line each. */
+export function faultLines({ rows }: Summary): string[] {
+  return rows.flatMap((row) => row.faults.map((fault) => `${row.player}: ${fault}`));
+}
+
+/** The table's head and rows. */
+export function summaryCells(summary: Summary, colours: Colours): { head: string[]; rows: string[][] } {
+  const more = extras(summary);
+  return {
+    head: [...HEAD, ...more.map(({ title }) => title), "target"],
+    rows: summary.rows.map((row) => cells(row, more, colours)),
+  };
+}
+
 /** One scenario as people read it. */
 export function summaryTable(summary: Summary, colours: Colours): string {
-  const more = extras(summary);
-  const head = [...HEAD, ...more.map(({ title }) => title), "target"];
+  const { head, rows } = summaryCells(summary, colours);
   const table = new Table({
     head: head.map((title) => colours.bold(title)),
     colAligns: ["left", ...head.slice(2).map(() => "right" as const), "left"],
     style: { head: [], border: [], compact: true },
   });
-  for (const row of summary.rows) table.push(cells(row, more, colours));
-  const load = `${summary.rate_per_s.toFixed(0)} requests/s on a capacity of ${summary.capacity_per_s.toFixed(0)}`;
-  const faults = summary.rows.flatMap((row) => row.faults.map((fault) => `  ${row.player}: ${fault}`));
+  table.push(...rows);
   return [
     `${colours.bold(summary.scenario)}: ${summary.description}`,
-    `${load}; medians of ${summary.seeds} ${summary.seeds === 1 ? "seed" : "seeds"}`,
+    loadLine(summary),
     table.toString(),
-    ...faults,
+    ...faultLines(summary).map((line) => `  ${line}`),
     "",
   ].join("\n");
 }

@@ -14,7 +14,7 @@ local function random_pool(rng, n)
     pool.in_flight[node] = random.drawBelow(rng, 6)
     pool.long_in_flight[node] = random.drawBelow(rng, pool.in_flight[node] + 1)
     pool.others_in_flight[node] = random.drawBelow(rng, 6)
-    pool.prior[node] = random.draw(rng) < 0.3 and random.draw(rng) or 1
+    pool.inverse_prior[node] = 1 / (random.draw(rng) < 0.3 and random.draw(rng) or 1)
     pool.last_sample_ms[node] = NOW - random.drawBelow(rng, 100)
     pool.oldest_start_ms[node] = pool.in_flight[node] > 0 and NOW - random.drawBelow(rng, 200) or 0
   end
@@ -24,17 +24,17 @@ end
 --- The rule in words: of those within 30 % of the cheapest, the fewest in flight (long ones aside) for its prior,
 --- relative to the highest and rounded; then by turn.
 local function chosen(pool, candidates, count, offset)
-  local least, most = math.huge, 1e-9
+  local least, least_inverse = math.huge, math.huge
   for k = 1, count do
     least = math.min(least, cost.cost(pool, candidates[k], NOW))
-    most = math.max(most, pool.prior[candidates[k] + 1])
+    least_inverse = math.min(least_inverse, pool.inverse_prior[candidates[k] + 1])
   end
   local best, best_load
   for turn = 0, count - 1 do
     local node = candidates[(offset + turn) % count + 1]
     if cost.cost(pool, node, NOW) <= least / 0.7 then
       local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1]
-      local load = math.floor((in_flight + 1) * most / pool.prior[node + 1] + 0.5)
+      local load = math.floor((in_flight + 1) * pool.inverse_prior[node + 1] * (1 / least_inverse) + 0.5)
       if best == nil or load < best_load then
         best, best_load = node, load
       end
@@ -55,7 +55,7 @@ describe("the cheapest candidate", function()
         end
         local count = 1 + random.drawBelow(rng, n)
         local offset = random.drawBelow(rng, count)
-        local node = cost.cheapest(pool, candidates, count, offset, NOW)
+        local node = candidates[cost.cheapest(pool, candidates, count, offset, NOW) + 1]
         assert.equal(chosen(pool, candidates, count, offset), node, ("%d of %d from %d"):format(count, n, offset))
       end
     end
@@ -67,7 +67,7 @@ describe("the cheapest candidate", function()
         local pool = upstreams.new({ strategy = "random", nodes = n }).pool
         for node = 1, n do
           pool.latency_ms[node] = 10
-          pool.prior[node] = scale * (0.9 + 0.2 * (node - 1) / (n - 1))
+          pool.inverse_prior[node] = 1 / (scale * (0.9 + 0.2 * (node - 1) / (n - 1)))
         end
         for offset = 0, n - 1 do
           assert.equal(offset, cost.cheapest(pool, pool.candidates, n, offset, NOW))
@@ -79,7 +79,7 @@ describe("the cheapest candidate", function()
   it("is one of the candidates, whatever is wrong with the measurements", function()
     local rng = random.newRandom(6)
     local wrong = { 0 / 0, math.huge, -math.huge, 0, -1, 1e300 }
-    local fields = { "latency_ms", "success", "in_flight", "others_in_flight", "prior", "last_sample_ms" }
+    local fields = { "latency_ms", "success", "in_flight", "others_in_flight", "inverse_prior", "last_sample_ms" }
     for _ = 1, 3000 do
       local n = 1 + random.drawBelow(rng, 20)
       local pool = random_pool(rng, n)
@@ -88,8 +88,8 @@ describe("the cheapest candidate", function()
         pool[field][1 + random.drawBelow(rng, n)] = wrong[1 + random.drawBelow(rng, #wrong)]
       end
       local offset = random.drawBelow(rng, n)
-      local node = cost.cheapest(pool, pool.candidates, n, offset, NOW)
-      assert.is_true(node ~= nil and node >= 0 and node < n, tostring(node))
+      local at = cost.cheapest(pool, pool.candidates, n, offset, NOW)
+      assert.is_not_nil(pool.candidates[at + 1], tostring(at))
     end
   end)
 end)

@@ -163,7 +163,7 @@ describe("the exchange between workers", function()
     assert.same({ 0.5, 2, 1, 0.9, 7, 33, 81 }, {
       pool.weight[1],
       pool.static_weight[1],
-      pool.prior[1],
+      1 / pool.inverse_prior[1],
       pool.success[1],
       pool.latency_ms[1],
       pool.samples[1],

@@ -373,8 +373,9 @@ describe("adaptive", function()
   it("does not take fast failures for speed", function()
     local up = pair()
     up.pool.latency_ms[1] = 1
-    up.pool.success[1] = 0.3
-    assert.equal(1, one_pick(up))
+    -- 0.3 would make it cost about as much as the other, and they would take turns.
+    up.pool.success[1] = 0.25
+    assert.same({ [0] = 0, [1] = 10 }, shares(up, 10))
   end)
 
   it("turns from a node whose oldest request hangs, before it has ended", function()
@@ -395,7 +396,7 @@ describe("adaptive", function()
         pool.in_flight[node] = random.drawBelow(rng, 4)
         pool.latency_ms[node] = 1 + random.drawBelow(rng, 5)
         pool.success[node] = 0.8 + random.drawBelow(rng, 3) / 10
-        pool.prior[node] = 1 + random.drawBelow(rng, 3)
+        pool.inverse_prior[node] = 1 / (1 + random.drawBelow(rng, 3))
         pool.last_pick_ms[node] = 1000
       end
       local got = one_pick(up) + 1
@@ -403,7 +404,7 @@ describe("adaptive", function()
         local dominates = pool.in_flight[other] < pool.in_flight[got]
           and pool.latency_ms[other] < pool.latency_ms[got]
           and pool.success[other] > pool.success[got]
-          and pool.prior[other] > pool.prior[got]
+          and pool.inverse_prior[other] < pool.inverse_prior[got]
         assert.is_false(dominates)
       end
     end
@@ -443,9 +444,24 @@ describe("adaptive", function()
     assert.equal(0, one_pick(up))
   end)
 
+  it("gives idle nodes equal turns while another is out by its cost", function()
+    for _, n in ipairs({ 3, 6, 20 }) do
+      local up = upstreams.new({ strategy = "adaptive", nodes = n, options = { revisit_ms = 60000 } })
+      up.pool.success[2] = 0.5
+      local picks = {}
+      for _ = 1, 10 * (n - 1) do
+        local node = one_pick(up)
+        picks[node] = (picks[node] or 0) + 1
+      end
+      for node = 0, n - 1 do
+        assert.equal(node ~= 1 and 10 or nil, picks[node], ("node %d of %d"):format(node, n))
+      end
+    end
+  end)
+
   it("follows the ramp of a node that comes back", function()
     local up = pair()
-    up.pool.prior[1] = 0.2
+    up.pool.inverse_prior[1] = 1 / 0.2
     up.pool.in_flight[2] = 3
     assert.equal(1, one_pick(up))
   end)
@@ -534,7 +550,7 @@ describe("adaptive", function()
     assert.equal(
       0,
       visits(function(pool)
-        pool.static_weight[3], pool.prior[3] = 0, 0
+        pool.static_weight[3], pool.inverse_prior[3] = 0, 1e9
       end, { revisit_every = 1 })
     )
     local always = { revisit_every = 1, revisit_ms = 50 }

@@ -13,7 +13,13 @@ local OTHERS_AGE_MS = 100
 --- More requests in flight than a node ever has.
 local IN_FLIGHT_MAX = 1000000000
 --- Stands in for weight 0: such a node costs more than any other, yet stays comparable.
-local MIN_WEIGHT = 1e-9
+local MIN_PRIOR = 1e-9
+--- What `Pool.inverse_prior` holds of a node: divided once when the weights change, not for every node of every pick.
+-- 
+-- @param prior at least 0
+function ____exports.inverseOf(prior)
+    return 1 / math.max(prior, MIN_PRIOR)
+end
 --- The expected cost of sending the next request to a node: lower is better.
 -- 
 --     (in_flight + 1) · latency^1.5 / success³ · clamp(silence / 1.5, 1, 50) / prior
@@ -52,8 +58,8 @@ function ____exports.cost(pool, node, now_ms)
         latency_ms,
         math.min(silent_ms * waiting / SILENCE_LIMIT, latency_ms * SILENCE_FACTOR_MAX)
     )
-    local share = success * success * success * math.max(pool.prior[node + 1], MIN_WEIGHT)
-    return in_flight * math.sqrt(latency_ms) * expected_ms / (aged_ms * share)
+    local dearness = in_flight * math.sqrt(latency_ms) * expected_ms * pool.inverse_prior[node + 1]
+    return dearness / (aged_ms * success * success * success)
 end
 --- One node is preferred to another when it costs less than this share of the other. Latencies are means of few samples:
 -- without the margin a quiet upstream sends everything to whichever node was luckiest last.
@@ -62,14 +68,24 @@ local CLEARLY_CHEAPER = 0.7
 local DEARER = 1e+300
 --- Candidates compared without a loop. With 16, the trace is so long that it is slower than the loop.
 local FEW = 12
---- Costs by position among the candidates: valid within one call of `cheapest` only.
+--- Costs by position among the candidates: valid within one call of `cheapest` only, like the loads.
 local costs = {}
+--- Requests in flight for the prior, by position.
+local loads = {}
 do
     local k = 0
     while k < FEW do
         costs[k + 1] = 0
+        loads[k + 1] = 0
         k = k + 1
     end
+end
+--- Writes down cost and load of the candidate at a position; returns the cost.
+local function weigh(pool, node, at, now_ms)
+    local node_cost = ____exports.cost(pool, node, now_ms)
+    costs[at + 1] = node_cost
+    loads[at + 1] = (pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + 1) * pool.inverse_prior[node + 1]
+    return node_cost
 end
 --- What decides between candidates: whether the cost is over the limit; then requests in flight for its prior, relative
 -- to the highest prior and rounded, so that idle nodes of about the same prior are equal, whatever the noise of their
@@ -77,10 +93,8 @@ end
 -- 
 -- @param turn position, counted from the offset on, below `count`
 -- @param most the highest prior of all candidates
-local function rank(pool, node, turn, count, over, most)
-    local prior = math.max(pool.prior[node + 1], MIN_WEIGHT)
-    local in_flight = pool.in_flight[node + 1] - pool.long_in_flight[node + 1]
-    return math.floor((in_flight + 1) * most / prior + 0.5) * count + turn + math.max(0, over) * DEARER
+local function rank(at, turn, count, limit, most)
+    return math.floor(loads[at + 1] * most + 0.5) * count + turn + math.max(0, costs[at + 1] - limit) * DEARER
 end
 --- 1 when `a` is at least `b`, else 0: whole numbers, and no branch.
 -- 
@@ -93,56 +107,45 @@ local function isAtLeast(a, b)
     )
     return clamped
 end
---- Costs of four candidates from a position on, the last candidate standing in past the end; the least of them.
-local function costFour(pool, candidates, from, last, now_ms)
+--- Weighs four candidates from a position on, the last candidate standing in past the end; returns the least cost.
+local function weighFour(pool, candidates, from, last, now_ms)
     local second = math.min(from + 1, last)
     local third = math.min(from + 2, last)
     local fourth = math.min(from + 3, last)
-    local first_cost = ____exports.cost(pool, candidates[from + 1], now_ms)
-    local second_cost = ____exports.cost(pool, candidates[second + 1], now_ms)
-    local third_cost = ____exports.cost(pool, candidates[third + 1], now_ms)
-    local fourth_cost = ____exports.cost(pool, candidates[fourth + 1], now_ms)
-    costs[from + 1] = first_cost
-    costs[second + 1] = second_cost
-    costs[third + 1] = third_cost
-    costs[fourth + 1] = fourth_cost
-    local least = math.min(first_cost, second_cost, third_cost, fourth_cost)
+    local least = math.min(
+        weigh(pool, candidates[from + 1], from, now_ms),
+        weigh(pool, candidates[second + 1], second, now_ms),
+        weigh(pool, candidates[third + 1], third, now_ms),
+        weigh(pool, candidates[fourth + 1], fourth, now_ms)
+    )
     return least
 end
---- The highest prior of the same four.
-local function mostOfFour(pool, candidates, from, last)
-    local prior = pool.prior
-    local first = prior[candidates[from + 1] + 1]
-    local second = prior[candidates[math.min(from + 1, last) + 1] + 1]
-    local third = prior[candidates[math.min(from + 2, last) + 1] + 1]
-    local fourth = prior[candidates[math.min(from + 3, last) + 1] + 1]
-    local most = math.max(
-        MIN_WEIGHT,
-        first,
-        second,
-        third,
-        fourth
+--- The least inverse of a prior among the same four.
+local function leastInverse(pool, candidates, from, last)
+    local inverse_prior = pool.inverse_prior
+    local least = math.min(
+        inverse_prior[candidates[from + 1] + 1],
+        inverse_prior[candidates[math.min(from + 1, last) + 1] + 1],
+        inverse_prior[candidates[math.min(from + 2, last) + 1] + 1],
+        inverse_prior[candidates[math.min(from + 3, last) + 1] + 1]
     )
-    return most
+    return least
 end
-local function rankAt(pool, candidates, at, count, offset, limit, most)
+local function rankAt(at, count, offset, limit, most)
     local turn = at - offset + count * (1 - isAtLeast(at, offset))
     return rank(
-        pool,
-        candidates[at + 1],
+        at,
         turn,
         count,
-        costs[at + 1] - limit,
+        limit,
         most
     )
 end
 --- The least rank of the same four.
-local function rankFour(pool, candidates, from, count, offset, limit, most)
+local function rankFour(from, count, offset, limit, most)
     local last = count - 1
     local least = math.min(
         rankAt(
-            pool,
-            candidates,
             from,
             count,
             offset,
@@ -150,8 +153,6 @@ local function rankFour(pool, candidates, from, count, offset, limit, most)
             most
         ),
         rankAt(
-            pool,
-            candidates,
             math.min(from + 1, last),
             count,
             offset,
@@ -159,8 +160,6 @@ local function rankFour(pool, candidates, from, count, offset, limit, most)
             most
         ),
         rankAt(
-            pool,
-            candidates,
             math.min(from + 2, last),
             count,
             offset,
@@ -168,8 +167,6 @@ local function rankFour(pool, candidates, from, count, offset, limit, most)
             most
         ),
         rankAt(
-            pool,
-            candidates,
             math.min(from + 3, last),
             count,
             offset,
@@ -183,7 +180,7 @@ end
 -- one it goes on in the interpreter: without, a pick is one piece of machine code.
 local function leastOfFew(pool, candidates, count, offset, now_ms)
     local last = count - 1
-    local least = costFour(
+    local least = weighFour(
         pool,
         candidates,
         0,
@@ -193,7 +190,7 @@ local function leastOfFew(pool, candidates, count, offset, now_ms)
     if count > 4 then
         least = math.min(
             least,
-            costFour(
+            weighFour(
                 pool,
                 candidates,
                 4,
@@ -205,7 +202,7 @@ local function leastOfFew(pool, candidates, count, offset, now_ms)
     if count > 8 then
         least = math.min(
             least,
-            costFour(
+            weighFour(
                 pool,
                 candidates,
                 8,
@@ -215,22 +212,21 @@ local function leastOfFew(pool, candidates, count, offset, now_ms)
         )
     end
     local limit = least / CLEARLY_CHEAPER
-    local most = mostOfFour(pool, candidates, 0, last)
+    local inverse = leastInverse(pool, candidates, 0, last)
     if count > 4 then
-        most = math.max(
-            most,
-            mostOfFour(pool, candidates, 4, last)
+        inverse = math.min(
+            inverse,
+            leastInverse(pool, candidates, 4, last)
         )
     end
     if count > 8 then
-        most = math.max(
-            most,
-            mostOfFour(pool, candidates, 8, last)
+        inverse = math.min(
+            inverse,
+            leastInverse(pool, candidates, 8, last)
         )
     end
+    local most = 1 / inverse
     local least_rank = rankFour(
-        pool,
-        candidates,
         0,
         count,
         offset,
@@ -241,8 +237,6 @@ local function leastOfFew(pool, candidates, count, offset, now_ms)
         least_rank = math.min(
             least_rank,
             rankFour(
-                pool,
-                candidates,
                 4,
                 count,
                 offset,
@@ -255,8 +249,6 @@ local function leastOfFew(pool, candidates, count, offset, now_ms)
         least_rank = math.min(
             least_rank,
             rankFour(
-                pool,
-                candidates,
                 8,
                 count,
                 offset,
@@ -267,29 +259,8 @@ local function leastOfFew(pool, candidates, count, offset, now_ms)
     end
     return least_rank
 end
---- The least cost of all, which are written to `costs`. No branch in the loop; see `cost`.
-local function costAll(pool, candidates, count, now_ms)
-    do
-        local k = #costs
-        while k < count do
-            costs[k + 1] = 0
-            k = k + 1
-        end
-    end
-    local least = math.huge
-    do
-        local k = 0
-        while k < count do
-            local candidate_cost = ____exports.cost(pool, candidates[k + 1], now_ms)
-            costs[k + 1] = candidate_cost
-            least = math.min(least, candidate_cost)
-            k = k + 1
-        end
-    end
-    return least
-end
 --- The least rank of the candidates from one position to before another.
-local function rankAll(pool, candidates, from, to, turn, count, limit, most)
+local function rankAll(from, to, turn, count, limit, most)
     local least = math.huge
     do
         local k = from
@@ -297,11 +268,10 @@ local function rankAll(pool, candidates, from, to, turn, count, limit, most)
             least = math.min(
                 least,
                 rank(
-                    pool,
-                    candidates[k + 1],
+                    k,
                     k + turn,
                     count,
-                    costs[k + 1] - limit,
+                    limit,
                     most
                 )
             )
@@ -310,19 +280,33 @@ local function rankAll(pool, candidates, from, to, turn, count, limit, most)
     end
     return least
 end
+--- No branch in the loops; see `cost`.
 local function leastOfMany(pool, candidates, count, offset, now_ms)
-    local limit = costAll(pool, candidates, count, now_ms) / CLEARLY_CHEAPER
-    local most = MIN_WEIGHT
     do
-        local k = 0
+        local k = #costs
         while k < count do
-            most = math.max(most, pool.prior[candidates[k + 1] + 1])
+            costs[k + 1] = 0
+            loads[k + 1] = 0
             k = k + 1
         end
     end
+    local least_cost = math.huge
+    local inverse = math.huge
+    do
+        local k = 0
+        while k < count do
+            local node = candidates[k + 1]
+            least_cost = math.min(
+                least_cost,
+                weigh(pool, node, k, now_ms)
+            )
+            inverse = math.min(inverse, pool.inverse_prior[node + 1])
+            k = k + 1
+        end
+    end
+    local limit = least_cost / CLEARLY_CHEAPER
+    local most = 1 / inverse
     local wrapped = rankAll(
-        pool,
-        candidates,
         0,
         offset,
         count - offset,
@@ -331,8 +315,6 @@ local function leastOfMany(pool, candidates, count, offset, now_ms)
         most
     )
     local unwrapped = rankAll(
-        pool,
-        candidates,
         offset,
         count,
         -offset,
@@ -344,11 +326,12 @@ local function leastOfMany(pool, candidates, count, offset, now_ms)
     return least
 end
 --- The candidate of about the least cost: of those that differ from the cheapest by less than chance explains, the one
--- with the fewest requests of this worker in flight for its prior; else the first from `offset` on, so that callers who
--- move `offset` spread requests evenly.
+-- with the fewest requests of this worker in flight for its prior; else the first from `offset` on. Callers pass the
+-- position after the last choice, so that equal ones take turns.
 -- 
 -- @param count how many entries of `candidates` are valid, at least 1
 -- @param offset 0 .. count-1
+-- @returns its position among the candidates
 function ____exports.cheapest(pool, candidates, count, offset, now_ms)
     local least = count <= FEW and leastOfFew(
         pool,
@@ -364,7 +347,7 @@ function ____exports.cheapest(pool, candidates, count, offset, now_ms)
         now_ms
     )
     local at = least % count + offset
-    local node = candidates[at - count * isAtLeast(at, count) + 1]
-    return node == nil and candidates[offset + 1] or node
+    local position = at - count * isAtLeast(at, count)
+    return position >= 0 and position < count and position % 1 == 0 and position or offset
 end
 return ____exports

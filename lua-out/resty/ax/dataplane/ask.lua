@@ -5,14 +5,15 @@ local ____error_text = require("resty.ax.dataplane.error_text")
 local errorText = ____error_text.errorText
 --- The cheapest; equal ones take turns, at every call, not at every pick: a request may make two, one of them here.
 function ____exports.cheapestInTurn(upstream, candidates, count)
-    upstream.turn = upstream.turn + 1
-    return cheapest(
+    local at = cheapest(
         upstream.pool,
         candidates,
         count,
         upstream.turn % count,
         upstream.request.now_ms
     )
+    upstream.turn = at + 1
+    return candidates[at + 1]
 end
 local function isOneOf(candidates, count, node)
     do

@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____cost = require("resty.ax.core.cost")
+local inverseOf = ____cost.inverseOf
 local ____model = require("resty.ax.core.model")
 local DEFAULT_CAPACITY = ____model.DEFAULT_CAPACITY
 --- What a node without any data is taken to answer in, ms, when no other node has data either.
@@ -8,7 +10,7 @@ local function setNode(pool, node, config)
     local given = config.nodes[node + 1]
     pool.ids[node + 1] = given.id
     pool.weight[node + 1] = given.weight
-    pool.prior[node + 1] = given.weight
+    pool.inverse_prior[node + 1] = inverseOf(given.weight)
     pool.static_weight[node + 1] = given.weight
     pool.in_flight[node + 1] = 0
     pool.long_in_flight[node + 1] = 0
@@ -35,7 +37,7 @@ function ____exports.newPool(config)
         n = n,
         ids = {},
         weight = {},
-        prior = {},
+        inverse_prior = {},
         static_weight = {},
         in_flight = {},
         long_in_flight = {},

@@ -24,7 +24,16 @@ const OTHERS_AGE_MS = 100;
 const IN_FLIGHT_MAX = 1e9;
 
 /** Stands in for weight 0: such a node costs more than any other, yet stays comparable. */
-const MIN_WEIGHT = 1e-9;
+const MIN_PRIOR = 1e-9;
+
+/**
+ * What `Pool.inverse_prior` holds of a node: divided once when the weights change, not for every node of every pick.
+ *
+ * @param prior at least 0
+ */
+export function inverseOf(prior: number): number {
+  return 1 / Math.max(prior, MIN_PRIOR);
+}
 
 /**
  * The expected cost of sending the next request to a node: lower is better.
@@ -68,8 +77,8 @@ export function cost(pool: Pool, node: number, now_ms: number): number {
     latency_ms,
     Math.min((silent_ms * waiting) / SILENCE_LIMIT, latency_ms * SILENCE_FACTOR_MAX),
   );
-  const share = success * success * success * Math.max(pool.prior[node], MIN_WEIGHT);
-  return (in_flight * Math.sqrt(latency_ms) * expected_ms) / (aged_ms * share);
+  const dearness = in_flight * Math.sqrt(latency_ms) * expected_ms * pool.inverse_prior[node];
+  return dearness / (aged_ms * success * success * success);
 }
 
 /**
@@ -84,9 +93,22 @@ const DEARER = 1e300;
 /** Candidates compared without a loop. With 16, the trace is so long that it is slower than the loop. */
 const FEW = 12;
 
-/** Costs by position among the candidates: valid within one call of `cheapest` only. */
+/** Costs by position among the candidates: valid within one call of `cheapest` only, like the loads. */
 const costs: number[] = [];
-for (let k = 0; k < FEW; k++) costs[k] = 0;
+/** Requests in flight for the prior, by position. */
+const loads: number[] = [];
+for (let k = 0; k < FEW; k++) {
+  costs[k] = 0;
+  loads[k] = 0;
+}
+
+/** Writes down cost and load of the candidate at a position; returns the cost. */
+function weigh(pool: Pool, node: number, at: number, now_ms: number): number {
+  const node_cost = cost(pool, node, now_ms);
+  costs[at] = node_cost;
+  loads[at] = (pool.in_flight[node] - pool.long_in_flight[node] + 1) * pool.inverse_prior[node];
+  return node_cost;
+}
 
 /**
  * What decides between candidates: whether the cost is over the limit; then requests in flight for its prior, relative
@@ -96,10 +118,8 @@ for (let k = 0; k < FEW; k++) costs[k] = 0;
  * @param turn position, counted from the offset on, below `count`
  * @param most the highest prior of all candidates
  */
-function rank(pool: Pool, node: number, turn: number, count: number, over: number, most: number): number {
-  const prior = Math.max(pool.prior[node], MIN_WEIGHT);
-  const in_flight = pool.in_flight[node] - pool.long_in_flight[node];
-  return Math.floor(((in_flight + 1) * most) / prior + 0.5) * count + turn + Math.max(0, over) * DEARER;
+function rank(at: number, turn: number, count: number, limit: number, most: number): number {
+  return Math.floor(loads[at] * most + 0.5) * count + turn + Math.max(0, costs[at] - limit) * DEARER;
 }
 
 /**
@@ -113,63 +133,45 @@ function isAtLeast(a: number, b: number): number {
   return clamped;
 }
 
-/** Costs of four candidates from a position on, the last candidate standing in past the end; the least of them. */
-function costFour(pool: Pool, candidates: number[], from: number, last: number, now_ms: number): number {
+/** Weighs four candidates from a position on, the last candidate standing in past the end; returns the least cost. */
+function weighFour(pool: Pool, candidates: number[], from: number, last: number, now_ms: number): number {
   const second = Math.min(from + 1, last);
   const third = Math.min(from + 2, last);
   const fourth = Math.min(from + 3, last);
-  const first_cost = cost(pool, candidates[from], now_ms);
-  const second_cost = cost(pool, candidates[second], now_ms);
-  const third_cost = cost(pool, candidates[third], now_ms);
-  const fourth_cost = cost(pool, candidates[fourth], now_ms);
-  costs[from] = first_cost;
-  costs[second] = second_cost;
-  costs[third] = third_cost;
-  costs[fourth] = fourth_cost;
-  const least = Math.min(first_cost, second_cost, third_cost, fourth_cost);
+  const least = Math.min(
+    weigh(pool, candidates[from], from, now_ms),
+    weigh(pool, candidates[second], second, now_ms),
+    weigh(pool, candidates[third], third, now_ms),
+    weigh(pool, candidates[fourth], fourth, now_ms),
+  );
   return least;
 }
 
-/** The highest prior of the same four. */
-function mostOfFour(pool: Pool, candidates: number[], from: number, last: number): number {
-  const prior = pool.prior;
-  const first = prior[candidates[from]];
-  const second = prior[candidates[Math.min(from + 1, last)]];
-  const third = prior[candidates[Math.min(from + 2, last)]];
-  const fourth = prior[candidates[Math.min(from + 3, last)]];
-  const most = Math.max(MIN_WEIGHT, first, second, third, fourth);
-  return most;
+/** The least inverse of a prior among the same four. */
+function leastInverse(pool: Pool, candidates: number[], from: number, last: number): number {
+  const inverse_prior = pool.inverse_prior;
+  const least = Math.min(
+    inverse_prior[candidates[from]],
+    inverse_prior[candidates[Math.min(from + 1, last)]],
+    inverse_prior[candidates[Math.min(from + 2, last)]],
+    inverse_prior[candidates[Math.min(from + 3, last)]],
+  );
+  return least;
 }
 
-function rankAt(
-  pool: Pool,
-  candidates: number[],
-  at: number,
-  count: number,
-  offset: number,
-  limit: number,
-  most: number,
-): number {
+function rankAt(at: number, count: number, offset: number, limit: number, most: number): number {
   const turn = at - offset + count * (1 - isAtLeast(at, offset));
-  return rank(pool, candidates[at], turn, count, costs[at] - limit, most);
+  return rank(at, turn, count, limit, most);
 }
 
 /** The least rank of the same four. */
-function rankFour(
-  pool: Pool,
-  candidates: number[],
-  from: number,
-  count: number,
-  offset: number,
-  limit: number,
-  most: number,
-): number {
+function rankFour(from: number, count: number, offset: number, limit: number, most: number): number {
   const last = count - 1;
   const least = Math.min(
-    rankAt(pool, candidates, from, count, offset, limit, most),
-    rankAt(pool, candidates, Math.min(from + 1, last), count, offset, limit, most),
-    rankAt(pool, candidates, Math.min(from + 2, last), count, offset, limit, most),
-    rankAt(pool, candidates, Math.min(from + 3, last), count, offset, limit, most),
+    rankAt(from, count, offset, limit, most),
+    rankAt(Math.min(from + 1, last), count, offset, limit, most),
+    rankAt(Math.min(from + 2, last), count, offset, limit, most),
+    rankAt(Math.min(from + 3, last), count, offset, limit, most),
   );
   return least;
 }
@@ -180,66 +182,56 @@ function rankFour(
  */
 function leastOfFew(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
   const last = count - 1;
-  let least = costFour(pool, candidates, 0, last, now_ms);
-  if (count > 4) least = Math.min(least, costFour(pool, candidates, 4, last, now_ms));
-  if (count > 8) least = Math.min(least, costFour(pool, candidates, 8, last, now_ms));
+  let least = weighFour(pool, candidates, 0, last, now_ms);
+  if (count > 4) least = Math.min(least, weighFour(pool, candidates, 4, last, now_ms));
+  if (count > 8) least = Math.min(least, weighFour(pool, candidates, 8, last, now_ms));
   const limit = least / CLEARLY_CHEAPER;
-  let most = mostOfFour(pool, candidates, 0, last);
-  if (count > 4) most = Math.max(most, mostOfFour(pool, candidates, 4, last));
-  if (count > 8) most = Math.max(most, mostOfFour(pool, candidates, 8, last));
-  let least_rank = rankFour(pool, candidates, 0, count, offset, limit, most);
-  if (count > 4) least_rank = Math.min(least_rank, rankFour(pool, candidates, 4, count, offset, limit, most));
-  if (count > 8) least_rank = Math.min(least_rank, rankFour(pool, candidates, 8, count, offset, limit, most));
+  let inverse = leastInverse(pool, candidates, 0, last);
+  if (count > 4) inverse = Math.min(inverse, leastInverse(pool, candidates, 4, last));
+  if (count > 8) inverse = Math.min(inverse, leastInverse(pool, candidates, 8, last));
+  const most = 1 / inverse;
+  let least_rank = rankFour(0, count, offset, limit, most);
+  if (count > 4) least_rank = Math.min(least_rank, rankFour(4, count, offset, limit, most));
+  if (count > 8) least_rank = Math.min(least_rank, rankFour(8, count, offset, limit, most));
   return least_rank;
 }
 
-/** The least cost of all, which are written to `costs`. No branch in the loop; see `cost`. */
-function costAll(pool: Pool, candidates: number[], count: number, now_ms: number): number {
-  for (let k = costs.length; k < count; k++) costs[k] = 0;
-  let least = Infinity;
-  for (let k = 0; k < count; k++) {
-    const candidate_cost = cost(pool, candidates[k], now_ms);
-    costs[k] = candidate_cost;
-    least = Math.min(least, candidate_cost);
-  }
-  return least;
-}
-
 /** The least rank of the candidates from one position to before another. */
-function rankAll(
-  pool: Pool,
-  candidates: number[],
-  from: number,
-  to: number,
-  turn: number,
-  count: number,
-  limit: number,
-  most: number,
-): number {
+function rankAll(from: number, to: number, turn: number, count: number, limit: number, most: number): number {
   let least = Infinity;
-  for (let k = from; k < to; k++) {
-    least = Math.min(least, rank(pool, candidates[k], k + turn, count, costs[k] - limit, most));
-  }
+  for (let k = from; k < to; k++) least = Math.min(least, rank(k, k + turn, count, limit, most));
   return least;
 }
 
+/** No branch in the loops; see `cost`. */
 function leastOfMany(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
-  const limit = costAll(pool, candidates, count, now_ms) / CLEARLY_CHEAPER;
-  let most = MIN_WEIGHT;
-  for (let k = 0; k < count; k++) most = Math.max(most, pool.prior[candidates[k]]);
-  const wrapped = rankAll(pool, candidates, 0, offset, count - offset, count, limit, most);
-  const unwrapped = rankAll(pool, candidates, offset, count, -offset, count, limit, most);
+  for (let k = costs.length; k < count; k++) {
+    costs[k] = 0;
+    loads[k] = 0;
+  }
+  let least_cost = Infinity;
+  let inverse = Infinity;
+  for (let k = 0; k < count; k++) {
+    const node = candidates[k];
+    least_cost = Math.min(least_cost, weigh(pool, node, k, now_ms));
+    inverse = Math.min(inverse, pool.inverse_prior[node]);
+  }
+  const limit = least_cost / CLEARLY_CHEAPER;
+  const most = 1 / inverse;
+  const wrapped = rankAll(0, offset, count - offset, count, limit, most);
+  const unwrapped = rankAll(offset, count, -offset, count, limit, most);
   const least = Math.min(wrapped, unwrapped);
   return least;
 }
 
 /**
  * The candidate of about the least cost: of those that differ from the cheapest by less than chance explains, the one
- * with the fewest requests of this worker in flight for its prior; else the first from `offset` on, so that callers who
- * move `offset` spread requests evenly.
+ * with the fewest requests of this worker in flight for its prior; else the first from `offset` on. Callers pass the
+ * position after the last choice, so that equal ones take turns.
  *
  * @param count how many entries of `candidates` are valid, at least 1
  * @param offset 0 .. count-1
+ * @returns its position among the candidates
  */
 export function cheapest(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
   const least =
@@ -247,7 +239,7 @@ export function cheapest(pool: Pool, candidates: number[], count: number, offset
       ? leastOfFew(pool, candidates, count, offset, now_ms)
       : leastOfMany(pool, candidates, count, offset, now_ms);
   const at = (least % count) + offset;
-  const node = candidates[at - count * isAtLeast(at, count)] as number | undefined;
+  const position = at - count * isAtLeast(at, count);
   // None when a measurement is no number, or beyond all bounds: no node is better than another then.
-  return node === undefined ? candidates[offset] : node;
+  return position >= 0 && position < count && position % 1 === 0 ? position : offset;
 }

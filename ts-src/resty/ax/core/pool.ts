@@ -11,8 +11,8 @@ export interface Pool {
   ids: string[];
   /** Effective weight from the last snapshot (base weight before the first). */
   weight: number[];
-  /** Geometric mean of `weight` and `static_weight`: what the live cost is weighed by (core/cost.ts). */
-  prior: number[];
+  /** 1 ÷ prior, the geometric mean of `weight` and `static_weight`: what the live cost is weighed by (core/cost.ts). */
+  inverse_prior: number[];
   /** Base weight × ramp: for strategies that do not adapt. */
   static_weight: number[];
   /** Requests in flight from this worker: exact. */

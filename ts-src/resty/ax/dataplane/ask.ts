@@ -9,8 +9,9 @@ export type FaultReporter = (this: void, kind: "strategy" | "hash_key" | "class_
 
 /** The cheapest; equal ones take turns, at every call, not at every pick: a request may make two, one of them here. */
 export function cheapestInTurn(upstream: Upstream, candidates: number[], count: number): number {
-  upstream.turn++;
-  return cheapest(upstream.pool, candidates, count, upstream.turn % count, upstream.request.now_ms);
+  const at = cheapest(upstream.pool, candidates, count, upstream.turn % count, upstream.request.now_ms);
+  upstream.turn = at + 1;
+  return candidates[at];
 }
 
 function isOneOf(candidates: number[], count: number, node: unknown): boolean {

@@ -1,3 +1,4 @@
+import { inverseOf } from "../core/cost";
 import { DEFAULT_CAPACITY, type NodeConfig, type UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 
@@ -9,7 +10,7 @@ function setNode(pool: Pool, node: number, config: UpstreamConfig): void {
   const given: NodeConfig = config.nodes[node];
   pool.ids[node] = given.id;
   pool.weight[node] = given.weight;
-  pool.prior[node] = given.weight;
+  pool.inverse_prior[node] = inverseOf(given.weight);
   pool.static_weight[node] = given.weight;
   pool.in_flight[node] = 0;
   pool.long_in_flight[node] = 0;
@@ -37,7 +38,7 @@ export function newPool(config: UpstreamConfig): Pool {
     n,
     ids: [],
     weight: [],
-    prior: [],
+    inverse_prior: [],
     static_weight: [],
     in_flight: [],
     long_in_flight: [],

@@ -41,7 +41,7 @@ local function overdue(state, pool, candidates, count, best, dear, now_ms)
     local latest = 1
     local cheap_ms = pool.latency_ms[best + 1] * CHEAP_LATENCIES
     local window = math.min(count, state.scan_limit)
-    local at = state.offset
+    local at = state.offset < count and state.offset or 0
     do
         local k = 0
         while k < window do
@@ -84,25 +84,23 @@ local function sampled(state, pool, now_ms)
     return node
 end
 local function pick(state, pool, candidates, count, request)
-    local offset = state.offset + 1
-    if offset >= count then
-        offset = 0
-    end
-    state.offset = offset
     local now_ms = request.now_ms
+    local at = state.offset < count and state.offset or 0
     local best = -1
     if count > state.scan_limit and candidates == pool.candidates then
         best = sampled(state, pool, now_ms)
     end
     if best < 0 then
-        best = cheapest(
+        at = cheapest(
             pool,
             candidates,
             count,
-            offset,
+            at,
             now_ms
         )
+        best = candidates[at + 1]
     end
+    state.offset = at + 1
     if request.tries > 0 then
         return best
     end

@@ -10,7 +10,7 @@ interface State {
   revisit_every: number;
   scan_limit: number;
   sample: number;
-  /** Where the scan starts: moves with every pick, so that ties take turns. */
+  /** Where the scan starts: after the last choice, so that equal nodes take turns, whichever others are out. */
   offset: number;
   /** Picks since a node that is slow or fails was last revisited. */
   since_revisit: number;
@@ -69,7 +69,7 @@ function overdue(
   let latest = 1;
   const cheap_ms = pool.latency_ms[best] * CHEAP_LATENCIES;
   const window = Math.min(count, state.scan_limit);
-  let at = state.offset;
+  let at = state.offset < count ? state.offset : 0;
   for (let k = 0; k < window; k++) {
     const other = candidates[at];
     at++;
@@ -105,13 +105,15 @@ function sampled(state: State, pool: Pool, now_ms: number): number {
 }
 
 function pick(state: State, pool: Pool, candidates: number[], count: number, request: PickRequest): number {
-  let offset = state.offset + 1;
-  if (offset >= count) offset = 0;
-  state.offset = offset;
   const now_ms = request.now_ms;
+  let at = state.offset < count ? state.offset : 0;
   let best = -1;
   if (count > state.scan_limit && candidates === pool.candidates) best = sampled(state, pool, now_ms);
-  if (best < 0) best = cheapest(pool, candidates, count, offset, now_ms);
+  if (best < 0) {
+    at = cheapest(pool, candidates, count, at, now_ms);
+    best = candidates[at];
+  }
+  state.offset = at + 1;
   // Exploring is for first tries: a retry has waited long enough.
   if (request.tries > 0) return best;
   state.since_revisit++;

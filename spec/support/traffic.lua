@@ -39,17 +39,35 @@ function M.pick_only(up, record, now_ms)
   return node
 end
 
---- Balancer phase, then log phase.
-function M.request(up, table_, key, now_ms)
+--- The balancer phase up to the choice, the choice, and what follows it; then the log phase. Apart, as the phases are.
+function M.open(table_, key, now_ms)
   local record = requests.openRequest(table_, key, now_ms, false)
   record.hash_key = key * 2654435761 % 4294967296
-  local node = pick.pickNode(up, record, now_ms, silent)
+  return record
+end
+
+function M.choose(up, record, now_ms)
+  return pick.pickNode(up, record, now_ms, silent)
+end
+
+function M.send(up, record, node, now_ms)
   requests.addTry(record, up, node)
   in_flight.beginTry(up, record, node, now_ms)
   counters.countPick(up.counters, node)
+end
+
+function M.log(up, table_, record, node, now_ms)
   in_flight.endTry(record)
   outcome.accountTry(up, node, 0, 7 + node % 5, true, now_ms + 7)
   requests.closeRequest(table_, record)
+end
+
+--- All of it.
+function M.request(up, table_, key, now_ms)
+  local record = M.open(table_, key, now_ms)
+  local node = M.choose(up, record, now_ms)
+  M.send(up, record, node, now_ms)
+  M.log(up, table_, record, node, now_ms)
   return node
 end
 

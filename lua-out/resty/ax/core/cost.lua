@@ -66,7 +66,7 @@ end
 local CLEARLY_CHEAPER = 0.7
 --- Times by how much a candidate is dearer than the margin allows: more than any rank, however little that is.
 local DEARER = 1e+300
---- Candidates compared without a loop. With 16, the trace is so long that it is slower than the loop.
+--- Candidates compared without a loop. With 16, LuaJIT gives the trace up in some places: "too many spill slots".
 local FEW = 12
 --- Costs by position among the candidates: valid within one call of `cheapest` only, like the loads.
 local costs = {}
@@ -99,7 +99,8 @@ end
 --- 1 when `a` is at least `b`, else 0: whole numbers, and no branch.
 -- 
 -- No function here returns what `Math.min` or `Math.max` returns: LuaJIT takes tail calls of these for loops, and gives
--- up ("leaving loop in root trace").
+-- up ("leaving loop in root trace"). Nor what a function of ours returns, where it is one of many: more than fifteen tail
+-- calls in a trace count as a loop, too.
 local function isAtLeast(a, b)
     local clamped = math.max(
         0,
@@ -133,13 +134,14 @@ local function leastInverse(pool, candidates, from, last)
 end
 local function rankAt(at, count, offset, limit, most)
     local turn = at - offset + count * (1 - isAtLeast(at, offset))
-    return rank(
+    local own = rank(
         at,
         turn,
         count,
         limit,
         most
     )
+    return own
 end
 --- The least rank of the same four.
 local function rankFour(from, count, offset, limit, most)

@@ -90,7 +90,7 @@ const CLEARLY_CHEAPER = 0.7;
 /** Times by how much a candidate is dearer than the margin allows: more than any rank, however little that is. */
 const DEARER = 1e300;
 
-/** Candidates compared without a loop. With 16, the trace is so long that it is slower than the loop. */
+/** Candidates compared without a loop. With 16, LuaJIT gives the trace up in some places: "too many spill slots". */
 const FEW = 12;
 
 /** Costs by position among the candidates: valid within one call of `cheapest` only, like the loads. */
@@ -126,7 +126,8 @@ function rank(at: number, turn: number, count: number, limit: number, most: numb
  * 1 when `a` is at least `b`, else 0: whole numbers, and no branch.
  *
  * No function here returns what `Math.min` or `Math.max` returns: LuaJIT takes tail calls of these for loops, and gives
- * up ("leaving loop in root trace").
+ * up ("leaving loop in root trace"). Nor what a function of ours returns, where it is one of many: more than fifteen tail
+ * calls in a trace count as a loop, too.
  */
 function isAtLeast(a: number, b: number): number {
   const clamped = Math.max(0, Math.min(1, a - b + 1));
@@ -161,7 +162,8 @@ function leastInverse(pool: Pool, candidates: number[], from: number, last: numb
 
 function rankAt(at: number, count: number, offset: number, limit: number, most: number): number {
   const turn = at - offset + count * (1 - isAtLeast(at, offset));
-  return rank(at, turn, count, limit, most);
+  const own = rank(at, turn, count, limit, most);
+  return own;
 }
 
 /** The least rank of the same four. */

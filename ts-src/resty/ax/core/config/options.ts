@@ -27,8 +27,9 @@ const gatewayFields: Record<string, FieldSchema> = {
     kind: "boolean",
     default: true,
     doc:
-      "Whether `init()` lets LuaJIT compile traces as long as OpenResty's LuaJIT does by default (`maxtrace=8000`, " +
-      "`maxrecord=16000`, `maxmcode=40960`), for all Lua of this nginx. Of no effect on OpenResty.",
+      "Whether `init()` lets LuaJIT compile longer traces, for all Lua of this nginx: with what OpenResty's LuaJIT has by " +
+      "default (`maxtrace=8000`, `maxrecord=16000`, `maxmcode=40960`) where it is another, and `maxirconst=1000`. Limits " +
+      "of your own (`jit.opt.start`) hold when they are set after `init()`.",
     reason: "with LuaJIT's own limits, half of a pick is interpreted",
   },
   flush_interval_ms: {

@@ -1,4 +1,4 @@
--- Runs the per-request code of one strategy under LuaJIT's trace recorder, and prints which traces were aborted for good.
+-- Runs the per-request code of one strategy under LuaJIT's trace recorder, and prints which traces it gave up.
 --   luajit spec/jit/hot_paths.lua STRATEGY NODES [near_limits]
 -- A process for each: gateways run one strategy or two, and many in one would be recorded on each other's traces.
 package.path = "lua-out/?.lua;spec/support/?.lua;" .. package.path
@@ -13,8 +13,8 @@ local HARMLESS = {
   ["loop unroll limit reached"] = true,
 }
 
--- A trace that begins at or behind a loop cannot go back through the pcall around the choice, which it did not make; the few
--- instructions from there to the end of the choice are interpreted (phases/balancer.ts).
+-- A trace that begins at or behind a loop cannot go back through the pcall around the choice, which it did not make:
+-- the few instructions from there to the end of the choice are interpreted (phases/balancer.ts).
 local LEAVING = { file = "dataplane/pick.lua", reason = "NYI: return to lower frame" }
 
 local aborts, seen, compiled = {}, {}, 0
@@ -93,8 +93,8 @@ local function let_go_phase()
   assert(pcall(traffic.let_go, now_record))
 end
 
---- Runs body(k) for each request; `between` every thousand. Only what runs for every request is watched: at the start and
---- at flushes there may be closures.
+--- Runs body(k) for each request; `between` every thousand. Only what runs for every request is watched: at the start
+--- and at flushes there may be closures.
 local function run(count, body, between)
   for k = 1, count do
     if k % 1000 == 1 then
@@ -130,7 +130,8 @@ end
 
 --- Near its limits: every request leases its slot and gives it back, nodes are full now and then, overflow is used.
 local function near_limits(name, n)
-  now_up = traffic.warm_upstream(name, n, { max_concurrency_per_node = 4, max_overflow_ratio = 0.5, max_concurrency = 5 * n })
+  local limits = { max_concurrency_per_node = 4, max_overflow_ratio = 0.5, max_concurrency = 5 * n }
+  now_up = traffic.warm_upstream(name, n, limits)
   local held, from, count = {}, 1, 0
   local function body(k)
     from_c(hold_phase)

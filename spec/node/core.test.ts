@@ -1,7 +1,7 @@
 // The same vectors as spec/unit/core_vectors_spec.lua: core/ must give the same in Lua and in JavaScript.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { cost } from "../../ts-src/resty/ax/core/cost";
+import { cost, inverseOf } from "../../ts-src/resty/ax/core/cost";
 import type { Pool } from "../../ts-src/resty/ax/core/pool";
 import { draw } from "../../ts-src/resty/ax/core/random";
 import { matchTries, splitTries } from "../../ts-src/resty/ax/core/tries";
@@ -37,7 +37,7 @@ function poolOf(given: CostCase, now_ms: number): Pool {
     latency_ms: [given.latency_ms],
     success: [given.success],
     long_in_flight: [0],
-    prior: [given.weight],
+    inverse_prior: [inverseOf(given.weight)],
     last_sample_ms: [given.last_answer_age_ms > 0 ? now_ms - given.last_answer_age_ms : 0],
     oldest_start_ms: [given.oldest_age_ms > 0 ? now_ms - given.oldest_age_ms : 0],
   } as unknown as Pool;

@@ -29,7 +29,7 @@ describe("cost", function()
         latency_ms = { case.latency_ms },
         success = { case.success },
         long_in_flight = { 0 },
-        prior = { case.weight },
+        inverse_prior = { cost.inverseOf(case.weight) },
         last_sample_ms = { case.last_answer_age_ms > 0 and now_ms - case.last_answer_age_ms or 0 },
         oldest_start_ms = { case.oldest_age_ms > 0 and now_ms - case.oldest_age_ms or 0 },
       }

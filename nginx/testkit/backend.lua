@@ -10,6 +10,7 @@ local cjson = require("cjson.safe")
 local semaphore = require("ngx.semaphore")
 local delays = require("backend_delays")
 local options = require("backend_options")
+local peers = require("backend_peers")
 
 local floor, huge, random = math.floor, math.huge, math.random
 local ngx = ngx
@@ -24,12 +25,31 @@ local settings = options.defaults()
 local draw_delay_ms = delays.sampler(settings.delay)
 
 -- Requests being worked on, and requests waiting for a slot (first come, first served).
--- queue[queue_first .. queue_last] holds request records; those marked "gone" are skipped.
+-- queue[queue_first .. queue_last] holds request records; those marked "gone" are skipped. `working` has the
+-- records of the active ones as its keys.
 local active, queued = 0, 0
+local working = {}
 local queue, queue_first, queue_last = {}, 1, 0
 local counters
 
+local function slot_limit()
+  return settings.slots > 0 and settings.slots or huge
+end
+
+--- Ends the count of requests whose client has hung up: nginx may not have looked at their sockets yet, or has
+-- read the request and the end of the connection at once, and then does not look again.
+local function drop_left()
+  for request in pairs(working) do
+    if peers.has_left(request.socket) then
+      working[request] = nil
+      request.state = "left"
+      active = active - 1
+    end
+  end
+end
+
 local function reset_counters()
+  drop_left()
   counters = {
     requests = 0,
     connections = 0,
@@ -42,15 +62,14 @@ local function reset_counters()
   }
 end
 
-local function slot_limit()
-  return settings.slots > 0 and settings.slots or huge
-end
-
 local function start(request)
   request.state = "active"
+  request.socket = peers.socket()
+  working[request] = true
   active = active + 1
   if active > counters.max_active then
-    counters.max_active = active
+    drop_left()
+    counters.max_active = math.max(counters.max_active, active)
   end
 end
 
@@ -201,6 +220,7 @@ function M.finished()
     return
   end
   if request.state == "active" then
+    working[request] = nil
     active = active - 1
     admit_queued()
   elseif request.state == "queued" then

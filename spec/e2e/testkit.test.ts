@@ -46,6 +46,22 @@ describe("a backend", () => {
     expect(answer.headers["x-backend"]).toBe("alpha");
   });
 
+  kitTest("does not count as worked on whose client left before it began", async (kit) => {
+    const backend = await kit.backend({ settings: { delay: { dist: "fixed", mean_ms: 300 } } });
+    backend.pause();
+    // Three clients come and go while it does not look; for nginx, request and end come as one.
+    for (let k = 0; k < 3; k++) {
+      const socket = connect(backend.port, "127.0.0.1");
+      await new Promise<void>((resolve) => socket.end("GET / HTTP/1.1\r\nHost: x\r\n\r\n", () => resolve()));
+      socket.destroy();
+    }
+    const stays = http(url(backend));
+    backend.resume();
+    expect((await stays).status).toBe(200);
+    await waitFor("all to have come", async () => (await backend.counters()).requests === 4);
+    expect((await backend.counters()).max_active).toBe(1);
+  });
+
   // Mean of the distribution in theory, and bounds that 2000 draws stay well within.
   const distributions: [BackendSettings["delay"], number][] = [
     [{ dist: "fixed", mean_ms: 2 }, 2],

@@ -2,7 +2,11 @@
 local upstreams = require("upstreams")
 local fake_store = require("fake_store")
 local in_flight = require("resty.ax.dataplane.in_flight")
+local admission = require("resty.ax.dataplane.admission")
+local limits = require("resty.ax.dataplane.limits")
+local line = require("resty.ax.dataplane.line")
 local pick = require("resty.ax.dataplane.pick")
+local slots = require("resty.ax.dataplane.slots")
 local requests = require("resty.ax.dataplane.requests")
 local random = require("resty.ax.core.random")
 
@@ -156,5 +160,143 @@ describe("a pick among full nodes", function()
     assert.is_true(pick.pickNode(up, blocked, 1000, silent) ~= 1)
     in_flight.freeSlots(blocked)
     assert.equal(0, (take(up, 1000)))
+  end)
+end)
+
+describe("the overflow of an upstream with a queue", function()
+  local QUEUE = { size = 100, timeout_ms = 10000, class_sizes = {} }
+
+  local function setting(n, given)
+    local config = { max_concurrency_per_node = 4, max_overflow_ratio = 0.5, queue = QUEUE }
+    for key, value in pairs(given or {}) do
+      config[key] = value
+    end
+    local store = fake_store()
+    local up = worker(n, store, 1, config)
+    local g = { up = up, store = store, sent = {} }
+    g.hall = line.newHall(store, function()
+      return 1
+    end, function() end, silent)
+    if config.queue then
+      line.addLine(g.hall, up, { 100, 100, 100, 100, 100 }, { 100, 100, 100, 100, 100 })
+    end
+    function g.come(now_ms)
+      local record = requests.newRequestRecord()
+      local verdict = admission.admit(g.hall, up, record, now_ms, math.huge)
+      if verdict == 0 then
+        requests.addTry(record, up, record.node)
+        in_flight.beginReserved(up, record, now_ms)
+        g.sent[#g.sent + 1] = record
+      end
+      return verdict
+    end
+    function g.retry(record, now_ms)
+      in_flight.endTry(record)
+      local node = pick.pickNode(up, record, now_ms, silent)
+      if node >= 0 then
+        requests.addTry(record, up, node)
+        in_flight.beginTry(up, record, node, now_ms)
+      end
+      return node
+    end
+    function g.most()
+      local most = 0
+      for node = 1, n do
+        most = math.max(most, store.get("slots:backend:n" .. node) or 0)
+      end
+      return most
+    end
+    return g
+  end
+
+  local function fill(g, now_ms)
+    local passed = 0
+    for _ = 1, 40 do
+      if g.come(now_ms) == 0 then
+        passed = passed + 1
+      end
+    end
+    return passed
+  end
+
+  it("is left to retries: their node may have died while all others are full", function()
+    local g = setting(3)
+    assert.equal(12, fill(g, 1000))
+    local moved = 0
+    for _, record in ipairs(g.sent) do
+      if record.node == 0 and g.retry(record, 1000) > 0 then
+        moved = moved + 1
+      end
+    end
+    -- Four requests of the dead node; two others with room for two more each.
+    assert.equal(4, moved)
+    assert.equal(6, g.most())
+  end)
+
+  it("is not used by those that wait, however long every node is overloaded", function()
+    local g = setting(2)
+    assert.equal(8, fill(g, 1000))
+    for _, record in ipairs(g.sent) do
+      if record.node == 0 then
+        g.retry(record, 1000)
+      end
+    end
+    assert.equal(6, g.most())
+    -- Node 1 is over its limit by the retries: what ends there makes no room before it is below the limit.
+    local ended = 0
+    for _, record in ipairs(g.sent) do
+      if record.node == 1 and ended < 2 then
+        in_flight.endTry(record)
+        ended = ended + 1
+      end
+    end
+    local before = g.up.pool.in_flight[2]
+    line.roomCame(g.hall, g.up, 1010)
+    assert.equal(before, g.up.pool.in_flight[2])
+    assert.equal(4, g.up.pool.in_flight[1])
+    -- It cools down, being overloaded, but where nothing else is left it is used all the same.
+    for _, record in ipairs(g.sent) do
+      if record.node == 1 then
+        in_flight.endTry(record)
+        break
+      end
+    end
+    line.roomCame(g.hall, g.up, 1020)
+    assert.equal(before, g.up.pool.in_flight[2])
+  end)
+
+  it("is there for everybody where nothing can wait", function()
+    local g = setting(2, { queue = false })
+    g.up.config.queue = nil
+    assert.equal(12, fill(g, 1000))
+  end)
+
+  it("bounds adaptive limits too, for retries only", function()
+    local g = setting(2, { adaptive_limit = {}, max_concurrency_per_node = 100 })
+    for node = 0, 1 do
+      slots.setLimit(g.up.slots, node, 4)
+    end
+    assert.equal(8, fill(g, 1000))
+    local moved = 0
+    for _, record in ipairs(g.sent) do
+      if record.node == 0 and g.retry(record, 1000) > 0 then
+        moved = moved + 1
+      end
+    end
+    assert.equal(2, moved)
+    assert.equal(6, g.most())
+  end)
+
+  it("makes nobody wait for a limit that nobody chose", function()
+    local g = setting(1)
+    g.up.config.max_concurrency_per_node = nil
+    limits.attachSlots(g.up, g.store, 1)
+    local passed = 0
+    for _ = 1, 600 do
+      if g.come(1000) == 0 then
+        passed = passed + 1
+      end
+    end
+    assert.equal(600, passed)
   end)
 end)

@@ -1,6 +1,7 @@
 -- Concurrency slots, with the workers' steps interleaved at every access to the shared store, and workers that
 -- die at any of them.
 local slots = require("resty.ax.dataplane.slots")
+local marks = require("resty.ax.dataplane.slot_marks")
 local leases = require("resty.ax.dataplane.leases")
 local core = require("resty.ax.core.slots")
 local slot_repair = require("resty.ax.collector.slot_repair")
@@ -24,7 +25,9 @@ local function stepping(store)
 end
 
 local function limits_of(limit, ratio, whole)
-  return { limit = { limit, limit }, overflow_ratio = { ratio, ratio }, whole = whole or 0, cool_down_ms = 30 }
+  local limits = { limit = { limit, limit }, overflow_ratio = { ratio, ratio }, whole = whole or 0, cool_down_ms = 30 }
+  limits.unchosen, limits.moved_overflow_ratio = { false, false }, 0
+  return limits
 end
 
 local function new(store, holder, limits)
@@ -197,12 +200,12 @@ describe("slots", function()
       assert.is_true(slots.takeSlot(k % 2 == 0 and a or b, 0, 1))
     end
     assert.is_false(slots.takeSlot(a, 0, 1))
-    assert.is_true(slots.isClosed(a, 0, 1))
+    assert.is_true(marks.isClosed(a, 0, 1))
     a.allow = OVERFLOW
-    assert.is_false(slots.isClosed(a, 0, 1))
+    assert.is_false(marks.isClosed(a, 0, 1))
     assert.is_true(slots.takeSlot(a, 0, 1))
     assert.is_false(slots.takeSlot(a, 0, 1))
-    assert.is_true(slots.isClosed(a, 0, 1))
+    assert.is_true(marks.isClosed(a, 0, 1))
     -- The other worker's request ends: its slot is there for this one.
     slots.freeSlot(b, 0)
     assert.is_true(slots.takeSlot(a, 0, 3))
@@ -265,12 +268,12 @@ describe("slots", function()
       slots.freeSlot(a, 0)
     end
     a.allow = LIMIT
-    assert.is_true(slots.isClosed(a, 0, 30))
+    assert.is_true(marks.isClosed(a, 0, 30))
     a.allow = OVERFLOW
-    assert.is_false(slots.isClosed(a, 0, 30))
+    assert.is_false(marks.isClosed(a, 0, 30))
     a.allow = LIMIT
-    slots.reopenAll(a, 31)
-    assert.is_false(slots.isClosed(a, 0, 31))
+    marks.reopenAll(a, 31)
+    assert.is_false(marks.isClosed(a, 0, 31))
     assert.equal(0, a.closed_count)
   end)
 

@@ -1,5 +1,5 @@
 local ____exports = {}
-local isOut, withRoom, pickBeyond
+local isOut, withRoom, isLastRound, pickBeyond
 local ____classes = require("resty.ax.core.classes")
 local avoids = ____classes.avoids
 local ____hash = require("resty.ax.core.hash")
@@ -14,8 +14,8 @@ local ask = ____ask.ask
 local cheapestInTurn = ____ask.cheapestInTurn
 local ____requests = require("resty.ax.dataplane.requests")
 local wasTried = ____requests.wasTried
-local ____slots = require("resty.ax.dataplane.slots")
-local isClosed = ____slots.isClosed
+local ____slot_marks = require("resty.ax.dataplane.slot_marks")
+local isClosed = ____slot_marks.isClosed
 local ____trials = require("resty.ax.dataplane.trials")
 local takeTrial = ____trials.takeTrial
 local ____candidates = require("resty.ax.dataplane.candidates")
@@ -59,13 +59,17 @@ function withRoom(upstream)
     end
     return count
 end
+function isLastRound(upstream)
+    local slots = upstream.slots
+    return slots == nil or slots.allow == slots.allow_last
+end
 function pickBeyond(upstream, record)
     local scratch = upstream.scratch
     local count = ____exports.widen(upstream, record, true)
     if count == 0 and record.tries > record.settled_tries then
         count = ____exports.widen(upstream, record, false)
     end
-    if count == 0 then
+    if count == 0 and isLastRound(upstream) then
         count = withRoom(upstream)
     end
     return count == 0 and -1 or cheapestInTurn(upstream, scratch, count)

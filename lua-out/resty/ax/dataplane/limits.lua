@@ -44,13 +44,15 @@ function ____exports.attachSlots(upstream, store, holder)
     local config = upstream.config
     local limit = {}
     local overflow_ratio = {}
+    local unchosen = {}
     do
         local node = 0
         while node < upstream.pool.n do
             local own = config.nodes[node + 1].max_conns
             local chosen = config.max_concurrency_per_node
             limit[node + 1] = own > 0 and own or (chosen or DEFAULT_CAPACITY)
-            overflow_ratio[node + 1] = own > 0 and 0 or (chosen == nil and NO_REFUSAL or config.max_overflow_ratio)
+            unchosen[node + 1] = own == 0 and chosen == nil
+            overflow_ratio[node + 1] = own > 0 and 0 or (unchosen[node + 1] and NO_REFUSAL or config.max_overflow_ratio)
             node = node + 1
         end
     end
@@ -59,7 +61,14 @@ function ____exports.attachSlots(upstream, store, holder)
         holder,
         config.name,
         upstream.pool.ids,
-        {limit = limit, overflow_ratio = overflow_ratio, whole = config.max_concurrency or 0, cool_down_ms = config.overload_cool_down_s * 1000}
+        {
+            limit = limit,
+            overflow_ratio = overflow_ratio,
+            unchosen = unchosen,
+            moved_overflow_ratio = config.queue == nil and 0 or config.max_overflow_ratio,
+            whole = config.max_concurrency or 0,
+            cool_down_ms = config.overload_cool_down_s * 1000
+        }
     )
 end
 --- Takes over adaptive limits that have moved. Flush; one read of the store for each upstream that has them.

@@ -8,11 +8,13 @@ local ____in_flight = require("resty.ax.dataplane.in_flight")
 local freeSlots = ____in_flight.freeSlots
 local ____request_key = require("resty.ax.dataplane.request_key")
 local requestHash = ____request_key.requestHash
+local ____slot_marks = require("resty.ax.dataplane.slot_marks")
+local areAllFull = ____slot_marks.areAllFull
+local isClosed = ____slot_marks.isClosed
+local noteAllFull = ____slot_marks.noteAllFull
+local reopenAll = ____slot_marks.reopenAll
 local ____slots = require("resty.ax.dataplane.slots")
 local freeSlot = ____slots.freeSlot
-local isClosed = ____slots.isClosed
-local noteAllFull = ____slots.noteAllFull
-local reopenAll = ____slots.reopenAll
 local takeSlot = ____slots.takeSlot
 local ____trials = require("resty.ax.dataplane.trials")
 local returnTrial = ____trials.returnTrial
@@ -55,10 +57,10 @@ local function pickAllowed(upstream, slots, record, report)
     end
     return takeAny(upstream, slots, record)
 end
---- Nodes are full: picks until one has a slot, within the limits first, then in their overflow.
+--- Nodes are full: picks until one has a slot, within the limits first, then in what else the request may use.
 local function pickWithRoom(upstream, slots, record, report)
     local now_ms = upstream.request.now_ms
-    if now_ms < slots.all_full_until_ms then
+    if areAllFull(slots, now_ms) then
         return ____exports.ALL_FULL
     end
     reopenAll(slots, now_ms)
@@ -66,7 +68,7 @@ local function pickWithRoom(upstream, slots, record, report)
     if node >= 0 then
         return node
     end
-    slots.allow = 1
+    slots.allow = slots.allow_last
     node = pickAllowed(upstream, slots, record, report)
     if node >= 0 then
         return node
@@ -133,8 +135,9 @@ local function pickSlot(upstream, slots, record, report)
 end
 --- Picks the node for the next try of a request, and takes its slots. Access and balancer phases.
 -- 
+-- @param can_wait the request waits when every node is full: it leaves the overflow to those that cannot
 -- @returns a node number; -1 when the upstream has no node at all that may be used; ALL_FULL
-function ____exports.pickNode(upstream, record, now_ms, report)
+function ____exports.pickNode(upstream, record, now_ms, report, can_wait)
     if upstream.pool.candidate_count == 0 then
         return -1
     end
@@ -148,6 +151,7 @@ function ____exports.pickNode(upstream, record, now_ms, report)
         return pickOnce(upstream, record, report)
     end
     freeSlots(record)
+    slots.allow_last = can_wait == true and 2 or 1
     return pickSlot(upstream, slots, record, report)
 end
 return ____exports

@@ -8,7 +8,13 @@ local pickNode = ____pick.pickNode
 -- 
 -- @returns false when no node has room
 function ____exports.reserve(upstream, record, now_ms, report)
-    local node = pickNode(upstream, record, now_ms, report)
+    local node = pickNode(
+        upstream,
+        record,
+        now_ms,
+        report,
+        upstream.door.line ~= nil
+    )
     if node < 0 then
         return false
     end

@@ -4,8 +4,8 @@ local ____wire = require("resty.ax.core.wire")
 local trialKey = ____wire.trialKey
 local ____ask = require("resty.ax.dataplane.ask")
 local ask = ____ask.ask
-local ____slots = require("resty.ax.dataplane.slots")
-local isClosed = ____slots.isClosed
+local ____slot_marks = require("resty.ax.dataplane.slot_marks")
+local isClosed = ____slot_marks.isClosed
 function claim(upstream, store, node)
     upstream.trials.open[node + 1] = false
     local ____upstream_trials_7, ____open_count_8 = upstream.trials, "open_count"

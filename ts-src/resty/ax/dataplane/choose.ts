@@ -11,7 +11,7 @@ import { draw } from "../core/random";
 import { ask, cheapestInTurn, type FaultReporter } from "./ask";
 import type { Placement } from "./placement";
 import { type RequestRecord, wasTried } from "./requests";
-import { isClosed } from "./slots";
+import { isClosed } from "./slot_marks";
 import { takeTrial } from "./trials";
 import { isTaken, isUsable } from "./candidates";
 import type { Upstream } from "./upstream";
@@ -178,13 +178,19 @@ function withRoom(upstream: Upstream): number {
   return count;
 }
 
+/** Whether nothing more is tried after this pick: before that, untried nodes have their overflow (pick.ts). */
+function isLastRound(upstream: Upstream): boolean {
+  const slots = upstream.slots;
+  return slots === undefined || slots.allow === slots.allow_last;
+}
+
 /** No candidate is left for the request; -1 when no other node is, either. */
 function pickBeyond(upstream: Upstream, record: RequestRecord): number {
   const scratch = upstream.scratch;
   // Any untried node before a tried one: usable ones of the other tier, then, on a retry, those that are out.
   let count = widen(upstream, record, true);
   if (count === 0 && record.tries > record.settled_tries) count = widen(upstream, record, false);
-  if (count === 0) count = withRoom(upstream);
+  if (count === 0 && isLastRound(upstream)) count = withRoom(upstream);
   return count === 0 ? -1 : cheapestInTurn(upstream, scratch, count);
 }
 

@@ -18,15 +18,20 @@ export function attachSlots(upstream: Upstream, store: Store, holder: number): v
   const config = upstream.config;
   const limit: number[] = [];
   const overflow_ratio: number[] = [];
+  const unchosen: boolean[] = [];
   for (let node = 0; node < upstream.pool.n; node++) {
     const own = config.nodes[node].max_conns;
     const chosen = config.max_concurrency_per_node;
     limit[node] = own > 0 ? own : (chosen ?? DEFAULT_CAPACITY);
-    overflow_ratio[node] = own > 0 ? 0 : chosen === undefined ? NO_REFUSAL : config.max_overflow_ratio;
+    unchosen[node] = own === 0 && chosen === undefined;
+    overflow_ratio[node] = own > 0 ? 0 : unchosen[node] ? NO_REFUSAL : config.max_overflow_ratio;
   }
   upstream.slots = newSlots(store, holder, config.name, upstream.pool.ids, {
     limit,
     overflow_ratio,
+    unchosen,
+    // Without a queue nobody can wait, all would use it, and what is measured is more than the limit.
+    moved_overflow_ratio: config.queue === undefined ? 0 : config.max_overflow_ratio,
     whole: config.max_concurrency ?? 0,
     cool_down_ms: config.overload_cool_down_s * 1000,
   });

@@ -7,7 +7,8 @@ import { pickOnce, widen } from "./choose";
 import { freeSlots } from "./in_flight";
 import { requestHash } from "./request_key";
 import type { RequestRecord } from "./requests";
-import { Allow, freeSlot, isClosed, noteAllFull, reopenAll, type Slots, takeSlot } from "./slots";
+import { areAllFull, isClosed, noteAllFull, reopenAll } from "./slot_marks";
+import { Allow, freeSlot, type Slots, takeSlot } from "./slots";
 import { returnTrial } from "./trials";
 import type { Upstream } from "./upstream";
 
@@ -42,14 +43,14 @@ function pickAllowed(upstream: Upstream, slots: Slots, record: RequestRecord, re
   return takeAny(upstream, slots, record);
 }
 
-/** Nodes are full: picks until one has a slot, within the limits first, then in their overflow. */
+/** Nodes are full: picks until one has a slot, within the limits first, then in what else the request may use. */
 function pickWithRoom(upstream: Upstream, slots: Slots, record: RequestRecord, report: FaultReporter): number {
   const now_ms = upstream.request.now_ms;
-  if (now_ms < slots.all_full_until_ms) return ALL_FULL;
+  if (areAllFull(slots, now_ms)) return ALL_FULL;
   reopenAll(slots, now_ms);
   let node = pickAllowed(upstream, slots, record, report);
   if (node >= 0) return node;
-  slots.allow = Allow.Overflow;
+  slots.allow = slots.allow_last;
   node = pickAllowed(upstream, slots, record, report);
   if (node >= 0) return node;
   // What a retry may not use others may.
@@ -97,9 +98,16 @@ function pickSlot(upstream: Upstream, slots: Slots, record: RequestRecord, repor
 
 /**
  * Picks the node for the next try of a request, and takes its slots. Access and balancer phases.
+ * @param can_wait the request waits when every node is full: it leaves the overflow to those that cannot
  * @returns a node number; -1 when the upstream has no node at all that may be used; ALL_FULL
  */
-export function pickNode(upstream: Upstream, record: RequestRecord, now_ms: number, report: FaultReporter): number {
+export function pickNode(
+  upstream: Upstream,
+  record: RequestRecord,
+  now_ms: number,
+  report: FaultReporter,
+  can_wait?: boolean,
+): number {
   if (upstream.pool.candidate_count === 0) return -1;
   upstream.request.now_ms = now_ms;
   upstream.request.tries = record.tries - record.settled_tries;
@@ -107,5 +115,6 @@ export function pickNode(upstream: Upstream, record: RequestRecord, now_ms: numb
   const slots = upstream.slots;
   if (slots === undefined) return pickOnce(upstream, record, report);
   freeSlots(record);
+  slots.allow_last = can_wait === true ? Allow.Patient : Allow.Overflow;
   return pickSlot(upstream, slots, record, report);
 }

@@ -14,7 +14,7 @@ import type { Upstream } from "./upstream";
  * @returns false when no node has room
  */
 export function reserve(upstream: Upstream, record: RequestRecord, now_ms: number, report: FaultReporter): boolean {
-  const node = pickNode(upstream, record, now_ms, report);
+  const node = pickNode(upstream, record, now_ms, report, upstream.door.line !== undefined);
   if (node < 0) return false;
   record.upstream = upstream;
   record.node = node;

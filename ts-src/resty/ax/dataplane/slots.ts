@@ -10,17 +10,20 @@
 import { hardLimit, heldKey, totalKey } from "../core/slots";
 import type { Store } from "../core/store";
 import { giveIdle, lease } from "./leases";
+import { capOf, close, forgetFull, wasRefused } from "./slot_marks";
 
 /** How much of a limit may be used. */
 export const enum Allow {
   /** The limit itself; overloaded nodes are left out. */
   Limit = 0,
-  /** The overflow too, and overloaded nodes. */
+  /** The overflow too, and overloaded nodes: for requests that cannot wait. */
   Overflow = 1,
+  /**
+   * Overloaded nodes too, but no overflow: for requests that can wait. What they leave is there for retries, which
+   * nginx makes in a phase that cannot wait.
+   */
+  Patient = 2,
 }
-
-/** A refusal is taken as still true for so long: the nginx clock's tick and one more. */
-const REFUSED_FOR_MS = 2;
 
 /** Arrays by node number; position n is the upstream as a whole. A limit of 0 = none. */
 export interface Slots {
@@ -33,9 +36,14 @@ export interface Slots {
   /** The limit in force, and with overflow; moved by `setLimit`. */
   limit: number[];
   hard: number[];
+  /** The most for a request that can wait: the limit, but with overflow where nobody chose one. */
+  patient: number[];
   /** As configured. */
   own_limit: number[];
   own_hard: number[];
+  own_patient: number[];
+  /** How far limits below the configured ones may be exceeded. */
+  moved_overflow_ratio: number;
   total_key: string[];
   held_key: string[];
   /** Taken by requests of this worker; leased by it. `used` is over `held` only where nothing could be leased. */
@@ -56,12 +64,17 @@ export interface Slots {
   /** Nodes that were refused or are cooling: the picks look only when there are some. */
   closed_count: number;
   is_closed: boolean[];
-  /** Every node was found full; to be believed until then unless something changes in this worker, monotonic ms. */
+  /**
+   * Every node was found full, for those that can wait and for those that cannot; to be believed until then unless
+   * something changes in this worker, monotonic ms.
+   */
   all_full_until_ms: number;
+  all_hard_full_until_ms: number;
   /** Marks were looked through at this time. */
   reopened_at_ms: number;
-  /** What the pick under way may use. */
+  /** What the pick under way may use now, and at last. */
   allow: Allow;
+  allow_last: Allow;
   cool_down_ms: number;
   /** Requests let through because nothing could be leased (no room in the store). */
   unleased_total: number;
@@ -75,18 +88,24 @@ export interface SlotLimits {
   /** By node: the limit, 0 = none; and how far it may be exceeded, 0..1. */
   limit: number[];
   overflow_ratio: number[];
+  /** Nobody chose the node's limit: it makes no request wait. */
+  unchosen: boolean[];
+  /** How far limits that `setLimit` has lowered may be exceeded, 0..1. */
+  moved_overflow_ratio: number;
   /** Of the upstream as a whole; 0 = none. */
   whole: number;
   /** How long an overloaded node is left out, ms. */
   cool_down_ms: number;
 }
 
-function addEntry(slots: Slots, id: string, limit: number, hard: number): void {
+function addEntry(slots: Slots, id: string, limit: number, hard: number, patient: number): void {
   const at = slots.limit.length;
   slots.limit[at] = limit;
   slots.hard[at] = hard;
+  slots.patient[at] = patient;
   slots.own_limit[at] = limit;
   slots.own_hard[at] = hard;
+  slots.own_patient[at] = patient;
   slots.total_key[at] = totalKey(slots.upstream, id);
   slots.held_key[at] = heldKey(slots.upstream, id, slots.holder);
   slots.used[at] = 0;
@@ -116,8 +135,11 @@ export function newSlots(store: Store, holder: number, upstream: string, ids: st
     ids,
     limit: [],
     hard: [],
+    patient: [],
     own_limit: [],
     own_hard: [],
+    own_patient: [],
+    moved_overflow_ratio: limits.moved_overflow_ratio,
     total_key: [],
     held_key: [],
     used: [],
@@ -132,17 +154,21 @@ export function newSlots(store: Store, holder: number, upstream: string, ids: st
     closed_count: 0,
     is_closed: [],
     all_full_until_ms: 0,
+    all_hard_full_until_ms: 0,
     reopened_at_ms: -1,
     allow: Allow.Limit,
+    allow_last: Allow.Overflow,
     cool_down_ms: limits.cool_down_ms,
     unleased_total: 0,
     off: false,
     eager: false,
   };
   for (let node = 0; node < n; node++) {
-    addEntry(slots, ids[node], limits.limit[node], hardLimit(limits.limit[node], limits.overflow_ratio[node]));
+    const limit = limits.limit[node];
+    const hard = hardLimit(limit, limits.overflow_ratio[node]);
+    addEntry(slots, ids[node], limit, hard, limits.unchosen[node] ? hard : limit);
   }
-  addEntry(slots, "", limits.whole, limits.whole);
+  addEntry(slots, "", limits.whole, limits.whole, limits.whole);
   for (let at = 0; at <= n; at++) store.remove(slots.held_key[at]);
   return slots;
 }
@@ -157,8 +183,8 @@ export function setHolder(slots: Slots, holder: number): void {
 }
 
 /**
- * The adaptive limit of a node has moved: it holds from the next lease on, without overflow. Never more than what is
- * configured, with which it ends. Leases that are over it end with the requests that use them.
+ * The adaptive limit of a node has moved: it holds from the next lease on. Never more than what is configured, with
+ * which it ends. Leases that are over it end with the requests that use them.
  *
  * @param node number
  * @param limit 1 or more
@@ -166,9 +192,11 @@ export function setHolder(slots: Slots, holder: number): void {
 export function setLimit(slots: Slots, node: number, limit: number): void {
   const own = slots.own_limit[node];
   const lowered = limit < own;
-  slots.all_full_until_ms = 0;
+  forgetFull(slots);
   slots.limit[node] = lowered ? limit : own;
-  slots.hard[node] = lowered ? limit : slots.own_hard[node];
+  slots.patient[node] = lowered ? limit : slots.own_patient[node];
+  const own_hard = slots.own_hard[node];
+  slots.hard[node] = lowered ? Math.min(hardLimit(limit, slots.moved_overflow_ratio), own_hard) : own_hard;
 }
 
 /**
@@ -178,62 +206,13 @@ export function setLimit(slots: Slots, node: number, limit: number): void {
  * @param limit 1 or more
  */
 export function setOwnLimit(slots: Slots, at: number, limit: number, overflow_ratio: number): void {
-  slots.all_full_until_ms = 0;
+  forgetFull(slots);
   slots.own_limit[at] = limit;
   slots.own_hard[at] = hardLimit(limit, overflow_ratio);
+  slots.own_patient[at] = limit;
   slots.limit[at] = limit;
   slots.hard[at] = slots.own_hard[at];
-}
-
-function close(slots: Slots, at: number, now_ms: number): void {
-  slots.refused_ms[at] = now_ms;
-  if (slots.allow === Allow.Overflow || slots.hard[at] === slots.limit[at]) {
-    slots.refused_hard_ms[at] = now_ms;
-    // Only nodes that may exceed their limit are known to be overloaded when they reach the end of it.
-    if (slots.hard[at] > slots.limit[at]) slots.cooling_until_ms[at] = now_ms + slots.cool_down_ms;
-  }
-  if (slots.is_closed[at]) return;
-  slots.is_closed[at] = true;
-  slots.closed_count++;
-}
-
-/** Takes the marks off that are no longer true. */
-function reopen(slots: Slots, at: number, now_ms: number): void {
-  if (now_ms - slots.refused_ms[at] < REFUSED_FOR_MS || now_ms < slots.cooling_until_ms[at]) return;
-  slots.refused_ms[at] = -1;
-  slots.refused_hard_ms[at] = -1;
-  slots.cooling_until_ms[at] = 0;
-  slots.is_closed[at] = false;
-  slots.closed_count--;
-}
-
-/**
- * Looks which nodes are open again, once per turn of the clock. Before the slow kind of pick: call it when
- * `closed_count` is not 0.
- */
-export function reopenAll(slots: Slots, now_ms: number): void {
-  if (slots.reopened_at_ms === now_ms) return;
-  slots.reopened_at_ms = now_ms;
-  for (let node = 0; node < slots.n; node++) if (slots.is_closed[node]) reopen(slots, node, now_ms);
-}
-
-/** Nodes for which "all are full" is believed for a ms longer: finding out costs the store an access or two for each. */
-const NODES_PER_MS = 250;
-
-/** A whole pick has found every node full. */
-export function noteAllFull(slots: Slots, now_ms: number): void {
-  slots.all_full_until_ms = now_ms + Math.max(REFUSED_FOR_MS, slots.n / NODES_PER_MS);
-}
-
-function wasRefused(at_ms: number, now_ms: number): boolean {
-  return at_ms >= 0 && now_ms - at_ms < REFUSED_FOR_MS;
-}
-
-/** Whether the pick under way must leave the node out: it was refused just now, or it is overloaded and cools down. */
-export function isClosed(slots: Slots, node: number, now_ms: number): boolean {
-  if (!slots.is_closed[node]) return false;
-  if (slots.allow === Allow.Overflow) return wasRefused(slots.refused_hard_ms[node], now_ms);
-  return now_ms < slots.cooling_until_ms[node] || wasRefused(slots.refused_ms[node], now_ms);
+  slots.patient[at] = limit;
 }
 
 /**
@@ -256,9 +235,9 @@ function leaseFor(slots: Slots, at: number, now_ms: number): boolean {
   }
   // Refused a moment ago: the store need not be asked again.
   if (at === slots.n && wasRefused(slots.refused_ms[at], now_ms)) return false;
-  const cap = slots.allow === Allow.Overflow ? slots.hard[at] : slots.limit[at];
+  const cap = capOf(slots, at);
   if (lease(slots, at, cap)) return true;
-  if (at < slots.n) close(slots, at, now_ms);
+  if (at < slots.n) close(slots, at, cap, now_ms);
   else slots.refused_ms[at] = now_ms;
   return false;
 }
@@ -274,7 +253,7 @@ export function freeSlot(slots: Slots, at: number): void {
   slots.refused_ms[at] = -1;
   slots.refused_hard_ms[at] = -1;
   // A refused request gives back what it had of the upstream as a whole: that makes no room at a node.
-  if (at < slots.n) slots.all_full_until_ms = 0;
+  if (at < slots.n) forgetFull(slots);
   if (slots.used[at] >= slots.held[at]) return;
   slots.touched[at] = true;
   giveIdle(slots, at);

@@ -7,7 +7,7 @@ import type { Store } from "../core/store";
 import { trialKey } from "../core/wire";
 import { ask, type FaultReporter } from "./ask";
 import type { RequestRecord } from "./requests";
-import { isClosed } from "./slots";
+import { isClosed } from "./slot_marks";
 import type { Upstream } from "./upstream";
 
 /**

@@ -95,8 +95,8 @@ export const flowFields: Record<string, FieldSchema> = {
     max: 1,
     default: 0.1,
     doc:
-      "How far a node may exceed `max_concurrency_per_node` once all nodes have reached it: 0.1 = by a tenth. `max_conns` " +
-      "is never exceeded.",
+      "How far a node may exceed `max_concurrency_per_node` once all nodes have reached it: 0.1 = by a tenth. With a `queue`, " +
+      "only requests that cannot wait do so: retries, and those without `access()`. `max_conns` is never exceeded.",
     reason: "a short peak over the whole upstream passes; a pile-up does not",
   },
   overload_cool_down_s: {

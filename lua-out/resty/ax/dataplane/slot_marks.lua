@@ -1,0 +1,88 @@
+local ____exports = {}
+--- A refusal is taken as still true for so long: the nginx clock's tick and one more.
+local REFUSED_FOR_MS = 2
+--- Something has changed: whether every node is full is to be found out anew.
+function ____exports.forgetFull(slots)
+    slots.all_full_until_ms = 0
+    slots.all_hard_full_until_ms = 0
+end
+--- The most that the pick under way may have leased, over all workers.
+function ____exports.capOf(slots, at)
+    if slots.allow == 0 then
+        return slots.limit[at + 1]
+    end
+    return slots.allow == 1 and slots.hard[at + 1] or slots.patient[at + 1]
+end
+--- The node has refused a slot under this cap.
+function ____exports.close(slots, at, cap, now_ms)
+    slots.refused_ms[at + 1] = now_ms
+    if cap == slots.hard[at + 1] then
+        slots.refused_hard_ms[at + 1] = now_ms
+        if slots.hard[at + 1] > slots.limit[at + 1] then
+            slots.cooling_until_ms[at + 1] = now_ms + slots.cool_down_ms
+        end
+    end
+    if slots.is_closed[at + 1] then
+        return
+    end
+    slots.is_closed[at + 1] = true
+    slots.closed_count = slots.closed_count + 1
+end
+--- Takes the marks off that are no longer true.
+local function reopen(slots, at, now_ms)
+    if now_ms - slots.refused_ms[at + 1] < REFUSED_FOR_MS or now_ms < slots.cooling_until_ms[at + 1] then
+        return
+    end
+    slots.refused_ms[at + 1] = -1
+    slots.refused_hard_ms[at + 1] = -1
+    slots.cooling_until_ms[at + 1] = 0
+    slots.is_closed[at + 1] = false
+    slots.closed_count = slots.closed_count - 1
+end
+--- Looks which nodes are open again, once per turn of the clock. Before the slow kind of pick: call it when
+-- `closed_count` is not 0.
+function ____exports.reopenAll(slots, now_ms)
+    if slots.reopened_at_ms == now_ms then
+        return
+    end
+    slots.reopened_at_ms = now_ms
+    do
+        local node = 0
+        while node < slots.n do
+            if slots.is_closed[node + 1] then
+                reopen(slots, node, now_ms)
+            end
+            node = node + 1
+        end
+    end
+end
+--- Nodes for which "all are full" is believed for a ms longer: finding out costs the store an access or two for each.
+local NODES_PER_MS = 250
+--- A whole pick has found every node full: so it is for others of its kind, and for those that may use less.
+function ____exports.noteAllFull(slots, now_ms)
+    local until_ms = now_ms + math.max(REFUSED_FOR_MS, slots.n / NODES_PER_MS)
+    slots.all_full_until_ms = until_ms
+    if slots.allow_last == 1 then
+        slots.all_hard_full_until_ms = until_ms
+    end
+end
+--- Whether a pick like the one under way has just found every node full.
+function ____exports.areAllFull(slots, now_ms)
+    return now_ms < (slots.allow_last == 1 and slots.all_hard_full_until_ms or slots.all_full_until_ms)
+end
+--- Whether a refusal is still taken as true.
+function ____exports.wasRefused(at_ms, now_ms)
+    return at_ms >= 0 and now_ms - at_ms < REFUSED_FOR_MS
+end
+--- Whether the pick under way must leave the node out: it was refused just now, or it is overloaded and cools down.
+function ____exports.isClosed(slots, node, now_ms)
+    if not slots.is_closed[node + 1] then
+        return false
+    end
+    if slots.allow ~= 0 then
+        local is_hard = ____exports.capOf(slots, node) == slots.hard[node + 1]
+        return ____exports.wasRefused(is_hard and slots.refused_hard_ms[node + 1] or slots.refused_ms[node + 1], now_ms)
+    end
+    return now_ms < slots.cooling_until_ms[node + 1] or ____exports.wasRefused(slots.refused_ms[node + 1], now_ms)
+end
+return ____exports

@@ -1,0 +1,83 @@
+/**
+ * What a worker remembers of nodes that had no slot (slots.ts): for a moment, so that picks need not ask the shared
+ * store again and again, and of overloaded nodes for longer, so that they cool down. Marks are in `Slots`.
+ */
+import { Allow, type Slots } from "./slots";
+
+/** A refusal is taken as still true for so long: the nginx clock's tick and one more. */
+const REFUSED_FOR_MS = 2;
+
+/** Something has changed: whether every node is full is to be found out anew. */
+export function forgetFull(slots: Slots): void {
+  slots.all_full_until_ms = 0;
+  slots.all_hard_full_until_ms = 0;
+}
+
+/** The most that the pick under way may have leased, over all workers. */
+export function capOf(slots: Slots, at: number): number {
+  if (slots.allow === Allow.Limit) return slots.limit[at];
+  return slots.allow === Allow.Overflow ? slots.hard[at] : slots.patient[at];
+}
+
+/** The node has refused a slot under this cap. */
+export function close(slots: Slots, at: number, cap: number, now_ms: number): void {
+  slots.refused_ms[at] = now_ms;
+  if (cap === slots.hard[at]) {
+    slots.refused_hard_ms[at] = now_ms;
+    // Only nodes that may exceed their limit are known to be overloaded when they reach the end of it.
+    if (slots.hard[at] > slots.limit[at]) slots.cooling_until_ms[at] = now_ms + slots.cool_down_ms;
+  }
+  if (slots.is_closed[at]) return;
+  slots.is_closed[at] = true;
+  slots.closed_count++;
+}
+
+/** Takes the marks off that are no longer true. */
+function reopen(slots: Slots, at: number, now_ms: number): void {
+  if (now_ms - slots.refused_ms[at] < REFUSED_FOR_MS || now_ms < slots.cooling_until_ms[at]) return;
+  slots.refused_ms[at] = -1;
+  slots.refused_hard_ms[at] = -1;
+  slots.cooling_until_ms[at] = 0;
+  slots.is_closed[at] = false;
+  slots.closed_count--;
+}
+
+/**
+ * Looks which nodes are open again, once per turn of the clock. Before the slow kind of pick: call it when
+ * `closed_count` is not 0.
+ */
+export function reopenAll(slots: Slots, now_ms: number): void {
+  if (slots.reopened_at_ms === now_ms) return;
+  slots.reopened_at_ms = now_ms;
+  for (let node = 0; node < slots.n; node++) if (slots.is_closed[node]) reopen(slots, node, now_ms);
+}
+
+/** Nodes for which "all are full" is believed for a ms longer: finding out costs the store an access or two for each. */
+const NODES_PER_MS = 250;
+
+/** A whole pick has found every node full: so it is for others of its kind, and for those that may use less. */
+export function noteAllFull(slots: Slots, now_ms: number): void {
+  const until_ms = now_ms + Math.max(REFUSED_FOR_MS, slots.n / NODES_PER_MS);
+  slots.all_full_until_ms = until_ms;
+  if (slots.allow_last === Allow.Overflow) slots.all_hard_full_until_ms = until_ms;
+}
+
+/** Whether a pick like the one under way has just found every node full. */
+export function areAllFull(slots: Slots, now_ms: number): boolean {
+  return now_ms < (slots.allow_last === Allow.Overflow ? slots.all_hard_full_until_ms : slots.all_full_until_ms);
+}
+
+/** Whether a refusal is still taken as true. */
+export function wasRefused(at_ms: number, now_ms: number): boolean {
+  return at_ms >= 0 && now_ms - at_ms < REFUSED_FOR_MS;
+}
+
+/** Whether the pick under way must leave the node out: it was refused just now, or it is overloaded and cools down. */
+export function isClosed(slots: Slots, node: number, now_ms: number): boolean {
+  if (!slots.is_closed[node]) return false;
+  if (slots.allow !== Allow.Limit) {
+    const is_hard = capOf(slots, node) === slots.hard[node];
+    return wasRefused(is_hard ? slots.refused_hard_ms[node] : slots.refused_ms[node], now_ms);
+  }
+  return now_ms < slots.cooling_until_ms[node] || wasRefused(slots.refused_ms[node], now_ms);
+}

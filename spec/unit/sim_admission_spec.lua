@@ -91,6 +91,15 @@ describe("admission in the simulator", function()
     assert.is_true(result.p999_ms < 20 + 2 * 0.5 + 1 + 1, result.p999_ms)
   end)
 
+  it("does not give what waits to a node that fails at once, although its places are always free", function()
+    local nodes = jobs.nodes(6)
+    nodes[6] = jobs.node("n6", { events = { jobs.event({ from_s = 3, mode = "black_hole" }) } })
+    local result = run({ nodes = nodes, rho = 1.4 })
+    -- Of what is too much a third would fit through the hole.
+    assert.is_true(result.error_share < 0.02, result.error_share)
+    assert.is_true(result.goodput_per_s > 0.95 * result.capacity_per_s * 5 / 6)
+  end)
+
   it("serves what waits in workers that a reload has replaced", function()
     local nodes = jobs.nodes(3)
     nodes[4] = jobs.node("n4", { joins_at_s = 3 })

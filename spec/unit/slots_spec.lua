@@ -8,7 +8,7 @@ local slot_repair = require("resty.ax.collector.slot_repair")
 local random = require("resty.ax.core.random")
 local new_store = require("fake_store")
 
-local LIMIT, OVERFLOW = 0, 1
+local LIMIT, OVERFLOW, PATIENT = 0, 1, 2
 
 -- A store that gives the other workers their turn before every access.
 local function stepping(store)
@@ -275,6 +275,29 @@ describe("slots", function()
     marks.reopenAll(a, 31)
     assert.is_false(marks.isClosed(a, 0, 31))
     assert.equal(0, a.closed_count)
+  end)
+
+  it("of a node that fails are left alone by those that can wait, for as long as answers would have taken", function()
+    local store = new_store()
+    local a = new(store, 1, limits_of(4, 0.5))
+    local function closed(allow, now_ms)
+      a.allow_last = allow
+      return marks.isClosed(a, 0, now_ms)
+    end
+    -- 20 ms in one of four places; half of its requests fail.
+    marks.pace(a, 0, 20, 0.5, 100)
+    assert.is_true(closed(PATIENT, 109))
+    assert.is_false(closed(OVERFLOW, 109))
+    assert.is_false(closed(PATIENT, 110))
+    for _ = 1, 1000 do
+      marks.pace(a, 0, 20, 0.05, 200)
+    end
+    assert.is_true(closed(PATIENT, 1199))
+    marks.reopenAll(a, 1199)
+    assert.equal(1, a.closed_count)
+    marks.reopenAll(a, 1200)
+    assert.equal(0, a.closed_count)
+    assert.is_false(closed(PATIENT, 1200))
   end)
 
   it("refuse nobody when the store is full: that is no fault of the request", function()

@@ -9,6 +9,8 @@ local release = ____holds.release
 local ____pool = require("resty.ax.dataplane.pool")
 local floorLatency = ____pool.floorLatency
 local floorSuccess = ____pool.floorSuccess
+local ____slot_marks = require("resty.ax.dataplane.slot_marks")
+local pace = ____slot_marks.pace
 --- After so long without news a node is half unknown: the next sample counts a third or more.
 local DECAY_MS = 1000
 --- What one latency counts while there is news: a mean of about twenty. With 0.01 a node that has become slow is found
@@ -91,6 +93,15 @@ function ____exports.learnFailure(upstream, node, answered, now_ms)
         MAX_FAILURE_GAIN
     )
     pool.success[node + 1] = floorSuccess(pool.success[node + 1] * (1 - failure_share))
+    if upstream.door.line ~= nil and upstream.slots ~= nil then
+        pace(
+            upstream.slots,
+            node,
+            pool.latency_ms[node + 1],
+            pool.success[node + 1],
+            now_ms
+        )
+    end
     local counters = upstream.counters
     if answered then
         counters.streak[node + 1] = 0

@@ -1,4 +1,12 @@
 local ____exports = {}
+local mark
+function mark(slots, at)
+    if slots.is_closed[at + 1] then
+        return
+    end
+    slots.is_closed[at + 1] = true
+    slots.closed_count = slots.closed_count + 1
+end
 --- A refusal is taken as still true for so long: the nginx clock's tick and one more.
 local REFUSED_FOR_MS = 2
 --- Something has changed: whether every node is full is to be found out anew.
@@ -22,15 +30,31 @@ function ____exports.close(slots, at, cap, now_ms)
             slots.cooling_until_ms[at + 1] = now_ms + slots.cool_down_ms
         end
     end
-    if slots.is_closed[at + 1] then
+    mark(slots, at)
+end
+--- A node that fails is left alone for no longer than this, ms: when it works again it is to be found out soon.
+local PACED_MAX_MS = 1000
+--- The node has failed a request. While all others are full its place would be the only one free, again and again, and
+-- a node that fails at once would be given everything that waits. So to those that can wait, each failure takes as much of
+-- the node's time as an answer would have, and the more, the more of its requests have failed. Log and balancer phases.
+-- 
+-- @param latency_ms of its answers
+-- @param success share of its tries, over 0
+function ____exports.pace(slots, node, latency_ms, success, now_ms)
+    local limit = slots.limit[node + 1]
+    if limit == 0 then
         return
     end
-    slots.is_closed[at + 1] = true
-    slots.closed_count = slots.closed_count + 1
+    local begin_ms = math.max(now_ms, slots.paced_until_ms[node + 1])
+    slots.paced_until_ms[node + 1] = math.min(begin_ms + latency_ms / limit / success, now_ms + PACED_MAX_MS)
+    mark(slots, node)
 end
 --- Takes the marks off that are no longer true.
 local function reopen(slots, at, now_ms)
     if now_ms - slots.refused_ms[at + 1] < REFUSED_FOR_MS or now_ms < slots.cooling_until_ms[at + 1] then
+        return
+    end
+    if now_ms < slots.paced_until_ms[at + 1] then
         return
     end
     slots.refused_ms[at + 1] = -1
@@ -78,6 +102,9 @@ end
 function ____exports.isClosed(slots, node, now_ms)
     if not slots.is_closed[node + 1] then
         return false
+    end
+    if slots.allow_last == 2 and now_ms < slots.paced_until_ms[node + 1] then
+        return true
     end
     if slots.allow ~= 0 then
         local is_hard = ____exports.capOf(slots, node) == slots.hard[node + 1]

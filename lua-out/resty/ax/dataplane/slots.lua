@@ -50,6 +50,7 @@ local function addEntry(slots, id, limit, hard, patient)
     slots.refused_ms[at + 1] = -1
     slots.refused_hard_ms[at + 1] = -1
     slots.cooling_until_ms[at + 1] = 0
+    slots.paced_until_ms[at + 1] = 0
     slots.is_closed[at + 1] = false
 end
 ---
@@ -82,6 +83,7 @@ function ____exports.newSlots(store, holder, upstream, ids, limits)
         refused_ms = {},
         refused_hard_ms = {},
         cooling_until_ms = {},
+        paced_until_ms = {},
         closed_count = 0,
         is_closed = {},
         all_full_until_ms = 0,

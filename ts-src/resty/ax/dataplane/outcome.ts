@@ -6,6 +6,7 @@ import { countOutcome, Outcome } from "./counters";
 import { nextPeak } from "../core/peak";
 import { hold, release } from "./holds";
 import { floorLatency, floorSuccess } from "./pool";
+import { pace } from "./slot_marks";
 import type { Upstream } from "./upstream";
 
 /** After so long without news a node is half unknown: the next sample counts a third or more. */
@@ -97,6 +98,8 @@ export function learnFailure(upstream: Upstream, node: number, answered: boolean
   const share = gain(upstream, node, 0, now_ms);
   const failure_share = Math.min(Math.max(share, FAILURE_GAIN), MAX_FAILURE_GAIN);
   pool.success[node] = floorSuccess(pool.success[node] * (1 - failure_share));
+  if (upstream.door.line !== undefined && upstream.slots !== undefined)
+    pace(upstream.slots, node, pool.latency_ms[node], pool.success[node], now_ms);
   const counters = upstream.counters;
   if (answered) {
     counters.streak[node] = 0;

@@ -27,14 +27,37 @@ export function close(slots: Slots, at: number, cap: number, now_ms: number): vo
     // Only nodes that may exceed their limit are known to be overloaded when they reach the end of it.
     if (slots.hard[at] > slots.limit[at]) slots.cooling_until_ms[at] = now_ms + slots.cool_down_ms;
   }
+  mark(slots, at);
+}
+
+function mark(slots: Slots, at: number): void {
   if (slots.is_closed[at]) return;
   slots.is_closed[at] = true;
   slots.closed_count++;
 }
 
+/** A node that fails is left alone for no longer than this, ms: when it works again it is to be found out soon. */
+const PACED_MAX_MS = 1000;
+
+/**
+ * The node has failed a request. While all others are full its place would be the only one free, again and again, and
+ * a node that fails at once would be given everything that waits. So to those that can wait, each failure takes as much of
+ * the node's time as an answer would have, and the more, the more of its requests have failed. Log and balancer phases.
+ * @param latency_ms of its answers
+ * @param success share of its tries, over 0
+ */
+export function pace(slots: Slots, node: number, latency_ms: number, success: number, now_ms: number): void {
+  const limit = slots.limit[node];
+  if (limit === 0) return;
+  const begin_ms = Math.max(now_ms, slots.paced_until_ms[node]);
+  slots.paced_until_ms[node] = Math.min(begin_ms + latency_ms / limit / success, now_ms + PACED_MAX_MS);
+  mark(slots, node);
+}
+
 /** Takes the marks off that are no longer true. */
 function reopen(slots: Slots, at: number, now_ms: number): void {
   if (now_ms - slots.refused_ms[at] < REFUSED_FOR_MS || now_ms < slots.cooling_until_ms[at]) return;
+  if (now_ms < slots.paced_until_ms[at]) return;
   slots.refused_ms[at] = -1;
   slots.refused_hard_ms[at] = -1;
   slots.cooling_until_ms[at] = 0;
@@ -75,6 +98,7 @@ export function wasRefused(at_ms: number, now_ms: number): boolean {
 /** Whether the pick under way must leave the node out: it was refused just now, or it is overloaded and cools down. */
 export function isClosed(slots: Slots, node: number, now_ms: number): boolean {
   if (!slots.is_closed[node]) return false;
+  if (slots.allow_last === Allow.Patient && now_ms < slots.paced_until_ms[node]) return true;
   if (slots.allow !== Allow.Limit) {
     const is_hard = capOf(slots, node) === slots.hard[node];
     return wasRefused(is_hard ? slots.refused_hard_ms[node] : slots.refused_ms[node], now_ms);

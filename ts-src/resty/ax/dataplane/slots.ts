@@ -61,7 +61,9 @@ export interface Slots {
   refused_hard_ms: number[];
   /** Overloaded: to be left out until then, monotonic ms; 0 = not. */
   cooling_until_ms: number[];
-  /** Nodes that were refused or are cooling: the picks look only when there are some. */
+  /** Has failed requests: those that can wait leave it alone until then, monotonic ms; 0 = not. */
+  paced_until_ms: number[];
+  /** Nodes that were refused, are cooling or paced: the picks look only when there are some. */
   closed_count: number;
   is_closed: boolean[];
   /**
@@ -117,6 +119,7 @@ function addEntry(slots: Slots, id: string, limit: number, hard: number, patient
   slots.refused_ms[at] = -1;
   slots.refused_hard_ms[at] = -1;
   slots.cooling_until_ms[at] = 0;
+  slots.paced_until_ms[at] = 0;
   slots.is_closed[at] = false;
 }
 
@@ -151,6 +154,7 @@ export function newSlots(store: Store, holder: number, upstream: string, ids: st
     refused_ms: [],
     refused_hard_ms: [],
     cooling_until_ms: [],
+    paced_until_ms: [],
     closed_count: 0,
     is_closed: [],
     all_full_until_ms: 0,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../../ts-src/node/testkit";
+import { freePort, waitFor } from "../../ts-src/node/testkit";
 import { which } from "../../ts-src/node/testkit/nginx";
 import { title } from "../../ts-src/node/testkit/proc";
 import { newDir, removeDir, ROOT } from "../../ts-src/node/testkit/workdir";
@@ -137,6 +137,36 @@ describe("one line says what to do, and nothing is left running, with", () => {
     expect(outcome.stderr).toContain('did you mean "adaptive"');
     expect(existsSync(state)).toBe(false);
     expect(kitProcesses().filter((pid) => !before.includes(pid))).toEqual([]);
+  });
+
+  it("two at once: one make up starts the demo, the other says so", async () => {
+    const env = { AX_DEMO_STATE: join(dir, "two.json") };
+    const before = kitProcesses();
+    const outcomes = await Promise.all([run(script("demo/up.ts"), env), run(script("demo/up.ts"), env)]);
+    const stopped = await run(script("demo/down.ts"), env);
+    // On a busy machine the second one may come after the first is up.
+    const losers = outcomes.filter(({ stdout }) => !stdout.includes("stop it"));
+    for (const { stderr, code } of losers) {
+      expect(stderr.trim()).toBe("up: another `make up` is starting: wait for it");
+      expect(code).toBe(1);
+    }
+    expect(losers.length).toBeLessThan(2);
+    expect(stopped.stdout).toMatch(/^stopped gateway, node1/);
+    expect(kitProcesses().filter((pid) => !before.includes(pid))).toEqual([]);
+  });
+
+  it("Ctrl-C while make up starts: all that was started is stopped", async () => {
+    const state = join(dir, "interrupted.json");
+    const before = kitProcesses();
+    const started = (): string[] => kitProcesses().filter((pid) => !before.includes(pid));
+    const [program, ...args] = script("demo/up.ts");
+    const child = spawn(program, args, { cwd: ROOT, env: { ...process.env, AX_DEMO_STATE: state }, stdio: "ignore" });
+    const ended = new Promise<string | null>((resolve) => child.once("close", (_, signal) => resolve(signal)));
+    await waitFor("the first node", () => started().length > 0);
+    child.kill("SIGINT");
+    expect(await ended).toBe("SIGINT");
+    await waitFor("nothing to be left", () => started().length === 0);
+    expect(existsSync(state)).toBe(false);
   });
 
   it("a port that is taken: make demo-docker", async () => {

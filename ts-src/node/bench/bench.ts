@@ -1,5 +1,5 @@
 /** Benchmarks on real nginx, against what others ship. `--help` says the rest. */
-import { mkdirSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { accessSync, constants, mkdirSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import pc from "picocolors";
@@ -51,8 +51,13 @@ function withoutMissing(scenarios: Scenario[], skip: boolean): Scenario[] {
 
 /** Whole files only: somebody may be looking at the ones of an earlier part. */
 function replaceFile(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
+  const draft = `${path}.${process.pid}`;
+  try {
+    writeFileSync(draft, text);
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 function documentOf(machine: Machine, chosen: Chosen, { picks, results, problems }: Outcome): string {
@@ -73,6 +78,7 @@ async function main(options: Options): Promise<boolean> {
   const chosen = { ...options, with_picks, scenarios: withoutMissing(scenarios, options.skipMissing === true) };
   // Before anything is measured: a directory that cannot be written to would otherwise be noticed at the end.
   mkdirSync(OUT_DIR, { recursive: true });
+  accessSync(OUT_DIR, constants.W_OK);
   const machine = describeMachine();
   say(machineLine(machine));
   say(

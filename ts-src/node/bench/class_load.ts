@@ -42,6 +42,8 @@ export interface OverloadFigures {
   idle_after_ms: number;
   /** Answers a second. */
   rps: number;
+  /** Latest that a request was sent after it was due, ms. */
+  lag_ms: number;
   error_share: number;
   classes: Record<string, ClassFigures>;
 }
@@ -127,6 +129,7 @@ export async function classLoop(
     max_active: await mostActive(nodes.backends),
     idle_after_ms,
     rps,
+    lag_ms: Math.max(...CLASSES.map((name) => tallies[name].lag_ms)),
     error_share: sum(all.map(({ other }) => other)) / Math.max(1, sent),
     classes,
   };

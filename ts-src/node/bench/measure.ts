@@ -16,6 +16,8 @@ export interface LoadFigures {
   error_share: number;
   /** At testkit's QUANTILES. */
   quantiles_ms: number[];
+  /** Of the open loop: latest that a request was sent after it was due, ms. */
+  lag_ms?: number;
 }
 
 export interface Sample extends Shares {
@@ -75,7 +77,7 @@ async function openLoop(target: Target, scenario: Scenario, nodes: Nodes, second
   );
   const cpu_us = ((target.cpuSeconds() - before_s) / Math.max(1, result.requests)) * 1e6;
   const figures = keys === undefined ? {} : { keys: tally.figures() };
-  return { open: loadFigures(result), cpu_us, ...shares, ...figures };
+  return { open: { ...loadFigures(result), lag_ms: result.worst_lag_ms }, cpu_us, ...shares, ...figures };
 }
 
 /** Measures once, after a warm-up. The closed loop's CPU and shares count where both loops are run. */

@@ -6,7 +6,7 @@ import { type Machine, machineLine } from "./machine";
 import type { Picks } from "./picks";
 import type { ScenarioResult } from "./results";
 import type { Outcome } from "./run_all";
-import { failureLines, loadLine, pickCells, PICKS_ABOUT, resultCells, targetLines } from "./table";
+import { failureLines, lagLines, loadLine, pickCells, PICKS_ABOUT, resultCells, targetLines } from "./table";
 import { SHARE_EVERY_MS } from "./watch";
 
 /** What the script in the page draws. */
@@ -26,7 +26,7 @@ function scenarioHtml(result: ScenarioResult): string {
     line(result.about),
     line(loadLine(result), "quiet"),
     rows.length > 0 ? tableHtml(head, rows) : "",
-    ...failureLines(result).map((text) => line(text, "bad")),
+    ...[...failureLines(result), ...lagLines(result)].map((text) => line(text, "bad")),
     ...targetLines(result).map((text) => line(text, text.startsWith("holds") ? "good" : "bad")),
     `<div class="charts" id="charts-${escapeHtml(result.scenario)}"></div>`,
   ].join("\n");

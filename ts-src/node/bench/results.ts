@@ -62,6 +62,7 @@ function medians(all: LoadFigures[]): LoadFigures | undefined {
     p999_ms: of((f) => f.p999_ms),
     error_share: of((f) => f.error_share),
     quantiles_ms: all[0].quantiles_ms.map((_, k) => of((f) => f.quantiles_ms[k])),
+    ...(all[0].lag_ms !== undefined && { lag_ms: of((f) => f.lag_ms ?? 0) }),
   };
 }
 
@@ -86,6 +87,7 @@ function overloadMedians(all: OverloadFigures[]): OverloadFigures | undefined {
     max_active: Math.max(...all.map((f) => f.max_active)),
     idle_after_ms: of((f) => f.idle_after_ms),
     rps: of((f) => f.rps),
+    lag_ms: of((f) => f.lag_ms),
     error_share: of((f) => f.error_share),
     classes: Object.fromEntries(CLASSES.map((name) => [name, classOf(name)])),
   };

@@ -51,8 +51,10 @@ interface Run {
 /** The line of an error that says most: nginx and HAProxy name what they dislike in the line with the level. */
 export function oneLine(error: unknown): string {
   const lines = (error instanceof Error ? error.message : String(error)).split("\n").map((line) => line.trim());
-  const telling = lines.find((line) => /\[(emerg|alert|error|ALERT)\]/.test(line)) ?? lines.find((line) => line !== "");
-  return (telling ?? "no reason given").slice(0, 300);
+  const telling =
+    lines.find((line) => /\[(emerg|alert|error|ALERT)\]/.test(line)) ??
+    lines.find((line) => line !== "" && !line.endsWith(":"));
+  return (telling ?? lines[0]).slice(0, 300);
 }
 
 /** Its figures so far go too: medians over fewer repetitions than others have would be compared with theirs. */

@@ -69,7 +69,10 @@ export async function runAll(chosen: Chosen, onPart: (outcome: Outcome) => Promi
         outcome.problems.push(`${part.name}: ${oneLine(error)}`);
         throw new Error(oneLine(error), { cause: error });
       } finally {
-        await onPart(outcome);
+        await onPart(outcome).catch((error: unknown) => {
+          const problem = `the results cannot be written: ${oneLine(error)}`;
+          if (!outcome.problems.includes(problem)) outcome.problems.push(problem);
+        });
       }
     },
   }));

@@ -85,6 +85,20 @@ export function failureLines(result: ScenarioResult): string[] {
   return result.failures.map(({ contender, reason }) => `FAILED: ${contender}: ${reason}`);
 }
 
+/** Later than this the load generator was not ready itself, and percentiles say more about the machine, ms. */
+const LAG_MAX_MS = 50;
+
+/** Where the open loop's figures are not the gateways', a line that says so. */
+export function lagLines({ rows }: ScenarioResult): string[] {
+  const late = rows.flatMap((row) => {
+    const lag_ms = row.open?.lag_ms ?? row.overload?.lag_ms ?? 0;
+    return lag_ms > LAG_MAX_MS ? [`${row.contender} ${lag_ms.toFixed(0)} ms`] : [];
+  });
+  if (late.length === 0) return [];
+  const what = "UNSURE: the machine was too busy to send in time; latencies of the open loop have that in them";
+  return [`${what}: ${late.join(", ")}`];
+}
+
 /** A table's head and rows; the first column is text, the others are figures. */
 export interface Cells {
   head: string[];
@@ -128,6 +142,7 @@ export function resultText(result: ScenarioResult, colours: Colors): string {
     loadLine(result),
     ...(result.rows.length > 0 ? [textTable(resultCells(result), colours)] : []),
     ...failureLines(result).map((line) => colours.red(line)),
+    ...lagLines(result).map((line) => colours.yellow(line)),
     ...targets,
   ].join("\n");
 }

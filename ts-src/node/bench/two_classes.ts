@@ -21,6 +21,8 @@ export interface Tally {
   refused_ms: number[];
   /** X-AX-Reject of those. */
   reasons: Record<string, number>;
+  /** Latest that one was sent after it was due. */
+  lag_ms: number;
   /** Statuses and errors of all else. */
   other: string[];
 }
@@ -64,7 +66,7 @@ export async function offer(
   const agent = new Agent({ keepAlive: true });
   const tallies: Record<string, Tally> = {};
   for (const name of CLASSES) {
-    tallies[name] = { served_ms: [], served_at_ms: [], refused_ms: [], reasons: {}, other: [] };
+    tallies[name] = { served_ms: [], served_at_ms: [], refused_ms: [], reasons: {}, lag_ms: 0, other: [] };
   }
   const pending: Promise<void>[] = [];
   const start_ms = performance.now();
@@ -75,6 +77,7 @@ export async function offer(
     // When it is late it must still read answers, or it would only get later.
     else if (pending.length % YIELD_EVERY === 0) await yieldToEvents();
     const name = pending.length % VIP_EVERY === 0 ? FIRST_CLASS : "batch";
+    tallies[name].lag_ms = Math.max(tallies[name].lag_ms, performance.now() - due_ms);
     pending.push(sendOne({ url, agent, refusals }, name, due_ms, tallies[name]));
   }
   await Promise.all(pending);

@@ -12,8 +12,12 @@ export interface Shares {
 
 export const SHARE_EVERY_MS = 500;
 
+/** How long to wait for the counts of a node while the load runs, and for those that all others are compared with, ms. */
+const GLANCE_MS = 100;
+const PATIENCE_MS = 3000;
+
 /** A node that is dead or stopped has no counts to give for the moment. */
-async function requestsOf(backends: Backend[]): Promise<(number | undefined)[]> {
+async function requestsOf(backends: Backend[], timeout_ms: number): Promise<(number | undefined)[]> {
   return Promise.all(
     backends.map((backend) =>
       Promise.race([
@@ -21,7 +25,7 @@ async function requestsOf(backends: Backend[]): Promise<(number | undefined)[]> 
           ({ requests }) => requests,
           () => undefined,
         ),
-        pause(100).then(() => undefined),
+        pause(timeout_ms).then(() => undefined),
       ]),
     ),
   );
@@ -32,17 +36,22 @@ const sharesOf = (counts: number[]): number[] => {
   return counts.map((count) => (total > 0 ? count / total : 0));
 };
 
+/** @param last undefined when nothing is known from before: what came earlier is not this load's */
+function grownBy(count: number | undefined, last: number | undefined): number {
+  if (count === undefined || last === undefined) return 0;
+  // A node that was started again counts from 0.
+  return count < last ? count : count - last;
+}
+
 /** Looks at the nodes' counts again and again until `over`. */
 async function watchShares(backends: Backend[], over: AbortSignal): Promise<Shares> {
-  const start = await requestsOf(backends);
-  let last = start.map((count) => count ?? 0);
+  let last = await requestsOf(backends, PATIENCE_MS);
   const totals = backends.map(() => 0);
   const shares_over_time: number[][] = [];
   while (backends.length > 0) {
     const ended = over.aborted;
-    const now = await requestsOf(backends);
-    // A node that was started again counts from 0.
-    const grown = now.map((count, k) => (count === undefined ? 0 : count < last[k] ? count : count - last[k]));
+    const now = await requestsOf(backends, ended ? PATIENCE_MS : GLANCE_MS);
+    const grown = now.map((count, k) => grownBy(count, last[k]));
     last = now.map((count, k) => count ?? last[k]);
     for (const [k, count] of grown.entries()) totals[k] += count;
     shares_over_time.push(sharesOf(grown));

@@ -1,9 +1,20 @@
 /** Leaves the demo's gateway and nodes running. `down` stops them. */
 import { Command, InvalidArgumentError } from "commander";
-import { type Backend, isTaken, NginxStartError, startBackend, startGateway } from "../testkit";
-import { newDir } from "../testkit/workdir";
+import { type Backend, findNginx, isTaken, NginxStartError, startBackend, startGateway } from "../testkit";
+import { letLive, onUncleanExit } from "../testkit/child";
+import { newDir, removeDir } from "../testkit/workdir";
 import { gatewayOptions, nodeOptions, NODES } from "./scenario";
-import { readState, running, type State, stopAll, writeState } from "./state";
+import {
+  ANOTHER_STARTS,
+  claimState,
+  forgetState,
+  isStarting,
+  readState,
+  running,
+  type State,
+  stopAll,
+  writeState,
+} from "./state";
 
 interface Options {
   strategy: string;
@@ -35,8 +46,25 @@ async function start(options: Options): Promise<State & { url: string }> {
   if (options.port !== undefined && (await isTaken(options.port))) {
     throw new Error(`port ${options.port} is taken: choose another one (make up PORT=…), or none for a free one`);
   }
-  const dir = newDir("up");
-  const state: State = { dir, processes: [] };
+  // Before anything is started.
+  findNginx();
+  const state: State = { dir: newDir("up"), starter: running("up", process.pid), processes: [] };
+  const { dir } = state;
+  try {
+    claimState(state);
+  } catch (error) {
+    removeDir(dir);
+    throw error;
+  }
+  const forget = onUncleanExit(() => forgetState(state));
+  const up = await startAll(options, state);
+  forget();
+  letLive();
+  return up;
+}
+
+async function startAll(options: Options, state: State): Promise<State & { url: string }> {
+  const { dir } = state;
   const keep = { parent_dir: dir, leave_running: true };
   const backends: Backend[] = [];
   for (let number = 1; number <= NODES; number++) {
@@ -62,20 +90,25 @@ const options = new Command("up")
   .parse()
   .opts<Options>();
 
-const earlier = readState();
-if (earlier?.state.url !== undefined && earlier.alive.length === earlier.state.processes.length) {
-  process.stdout.write("It is up already.\n");
-  printGuide(earlier.state.url, earlier.state.dir);
-} else {
-  await stopAll();
-  try {
-    const { url, dir } = await start(options);
-    printGuide(url, dir);
-  } catch (error) {
-    // The files that the error's message points to go away here: what nginx said must be enough.
-    const text = error instanceof NginxStartError ? `nginx did not start:\n${error.output}` : (error as Error).message;
-    process.stderr.write(`up: ${text.trim()}\n`);
-    await stopAll();
-    process.exitCode = 1;
+/** @throws Error with a line that says what to do */
+async function main(): Promise<void> {
+  const earlier = readState();
+  if (earlier !== undefined && isStarting(earlier.state)) throw new Error(ANOTHER_STARTS);
+  if (earlier?.state.url !== undefined && earlier.alive.length === earlier.state.processes.length) {
+    process.stdout.write("It is up already.\n");
+    printGuide(earlier.state.url, earlier.state.dir);
+    return;
   }
+  await stopAll();
+  const { url, dir } = await start(options);
+  printGuide(url, dir);
+}
+
+try {
+  await main();
+} catch (error) {
+  // What was started is stopped at the end of this process, and its files go: what nginx said must be enough.
+  const text = error instanceof NginxStartError ? `nginx did not start:\n${error.output}` : (error as Error).message;
+  process.stderr.write(`up: ${text.trim()}\n`);
+  process.exitCode = 1;
 }

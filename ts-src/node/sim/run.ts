@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Job, Result } from "../../sim/job";
+import { guard } from "../testkit/child";
 import { ROOT } from "../testkit/workdir";
 
 /** Where Debian keeps compiled Lua modules; LuaJIT of other origin does not look there. */
@@ -13,8 +14,10 @@ function luaCpath(): string {
 let luajit: string | undefined;
 
 function findLuajit(): string {
-  luajit ??= execFileSync(join(ROOT, "scripts", "find-luajit"), { encoding: "utf8" }).trim();
-  return luajit;
+  if (luajit !== undefined) return luajit;
+  const found = spawnSync(join(ROOT, "scripts", "find-luajit"), { encoding: "utf8" });
+  if (found.status !== 0) throw new Error(found.stderr.trim());
+  return (luajit = found.stdout.trim());
 }
 
 /** Runs one job in a process of its own: the shipped Lua of the library, the simulator's around it. */
@@ -25,13 +28,17 @@ export function runJob(job: Job): Promise<Result> {
     LUA_CPATH: luaCpath(),
   };
   return new Promise((resolve, reject) => {
-    const child = spawn(findLuajit(), [join(".build", "sim-lua", "sim", "main.lua")], { cwd: ROOT, env });
+    const main = join(".build", "sim-lua", "sim", "main.lua");
+    const child = spawn(findLuajit(), [main], { cwd: ROOT, env, detached: true });
+    // Whoever ends this process ends the runs too, Ctrl-C or not.
+    const release = guard(child);
     let out = "";
     let err = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
     child.on("error", reject);
     child.on("close", (code) => {
+      release();
       if (code !== 0) reject(new Error(`${job.name}, ${job.bound ?? job.strategy}, seed ${job.seed}: ${err.trim()}`));
       else resolve(readResult(out));
     });

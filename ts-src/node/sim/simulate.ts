@@ -2,7 +2,7 @@
  * Strategies compared in virtual time, each beside what is possible at best.
  *   npx tsx ts-src/node/sim/simulate.ts [--scenario a,b] [--strategy x,y] [--seeds 5] [--json] [--html FILE]
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { Listr } from "listr2";
@@ -142,6 +142,9 @@ async function simulateAll(scenarios: Scenario[], options: Options): Promise<Don
 
 async function main(options: Options): Promise<void> {
   const scenarios = options.scenario.map(loadScenario);
+  // Before anything is computed: a place that cannot be written to would otherwise be noticed at the end.
+  mkdirSync(dirname(options.html), { recursive: true });
+  accessSync(dirname(options.html), constants.W_OK);
   const started_ms = performance.now();
   const { summaries, report } = await simulateAll(scenarios, options);
   const runs = summaries.reduce((sum, { rows, seeds }) => sum + rows.length * seeds, 0);
@@ -149,7 +152,6 @@ async function main(options: Options): Promise<void> {
   if (options.json === true) process.stdout.write(`${JSON.stringify({ scenarios: summaries }, undefined, 2)}\n`);
   else if (watched)
     for (const summary of summaries) process.stdout.write(`${summaryTable(summary, colours(process.stdout))}\n`);
-  mkdirSync(dirname(options.html), { recursive: true });
   writeFileSync(options.html, await htmlReport(summaries, report));
   const each_s = (took_s * options.jobs) / runs;
   process.stderr.write(
@@ -171,7 +173,6 @@ program.parse();
 try {
   await main(program.opts<Options>());
 } catch (error) {
-  if (!(error instanceof ScenarioError)) throw error;
-  process.stderr.write(`simulate: ${error.message}\n`);
-  process.exitCode = 2;
+  process.stderr.write(`simulate: ${(error as Error).message}\n`);
+  process.exitCode = error instanceof ScenarioError ? 2 : 1;
 }

@@ -17,7 +17,10 @@ export interface ChildOptions {
   memory_limit_mb: number;
   /** Variables of its environment, besides this process's. */
   env?: Record<string, string>;
-  /** Lets the process live on after this one; nobody stops it then but its pid. */
+  /**
+   * Lets the process live on after this one, once letLive() was called: until then it is stopped like all others.
+   * Nobody stops it afterwards but its pid.
+   */
   leave_running?: boolean;
 }
 
@@ -101,6 +104,11 @@ export function guard(child: ChildProcess): () => void {
   return () => living.delete(child);
 }
 
+/** What is running now stays when this process ends. Nothing with a parent-death signal should be among it. */
+export function letLive(): void {
+  living.clear();
+}
+
 /**
  * Starts a program in a process group of its own.
  * @param command program and arguments
@@ -117,7 +125,7 @@ export function startChild(command: string[], options: ChildOptions): Child {
   const pid = child.pid;
   if (pid === undefined) throw new Error(`cannot start ${program}`);
   let ended = false;
-  const release = options.leave_running === true ? () => false : guard(child);
+  const release = guard(child);
   child.once("exit", () => {
     ended = true;
     release();

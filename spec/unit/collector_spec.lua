@@ -362,10 +362,11 @@ describe("workers' reports", function()
     end
     c.store.push("deltas", '{"upstreams":{"backend":{"a":7}}}')
     c.store.push("deltas", '{"upstreams":{"backend":{"a":{"ok":"x","fail":-1,"err":null,"hist":[1],"picks":1e999}}}}')
+    c.store.push("deltas", '{"upstreams":{"backend":{"a":{"ok":1,"sum_ms":10}}}}')
     c.store.push("deltas", '{"upstreams":{"backend":{"a":{"ok":2,"sum_ms":20,"hist":[10,2]}}}}')
     c:tick()
     assert.equal(5, #c.warnings)
-    assert.equal(2, c:at("a").ok_total)
+    assert.equal(3, c:at("a").ok_total)
     assert.equal(10, c:snapshot().nodes.a.latency_ms)
   end)
 

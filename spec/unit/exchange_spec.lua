@@ -145,6 +145,42 @@ describe("the exchange between workers", function()
     assert.equal("store_full", faults[1].code)
   end)
 
+  it("decodes a snapshot that says nothing new only once in a while, and pauses between large ones", function()
+    local store = fake_store()
+    local decoded, pauses = 0, 0
+    local a = worker(store, 1)
+    a.decode = function(text)
+      decoded = decoded + 1
+      return cjson.decode(text)
+    end
+    local ups = {}
+    for k = 1, 3 do
+      ups[k] = upstreams.new({ nodes = 600, config = { name = "u" .. k } })
+    end
+    local generation = 0
+    local function read(now, state)
+      generation = generation + 1
+      for k = 1, 3 do
+        local node = ('{"state":"%s","weight":1,"static_weight":1,"success":1}'):format(state)
+        local text = ('{"generation":%d,"at_ms":%d,"nodes":{"n1":%s}}'):format(generation, now, node)
+        store.set("snapshot:u" .. k, text)
+      end
+      store.set("generation", generation)
+      exchange.readSnapshots(a, ups, now, function()
+        pauses = pauses + 1
+      end)
+      local was = decoded
+      decoded = 0
+      return was
+    end
+    assert.equal(3, read(1000, "online"))
+    assert.equal(2, pauses)
+    assert.equal(0, read(1500, "online"))
+    assert.equal(3, read(2000, "suspect"))
+    assert.equal(0, read(4900, "suspect"))
+    assert.equal(3, read(5000, "suspect"))
+  end)
+
   it("takes over every measurement that a snapshot has", function()
     local store = fake_store()
     local up = busy(0)

@@ -1,5 +1,6 @@
 local upstreams = require("upstreams")
 local holds = require("resty.ax.dataplane.holds")
+local log_watch = require("resty.ax.dataplane.log_watch")
 local pick = require("resty.ax.dataplane.pick")
 local requests = require("resty.ax.dataplane.requests")
 local in_flight = require("resty.ax.dataplane.in_flight")
@@ -235,14 +236,54 @@ describe("limits", function()
 
   it("are not kept where the end of requests goes unseen: they would fill up", function()
     local up = limited({ { "a", { max_conns = 1 } } })
-    up.logs_missed = 1
+    log_watch.noteMissed(up.logs, 1)
     assert.equal(5, fill(up, 5)[0])
+  end)
+
+  it("are kept again when one log phase was missed long ago", function()
+    local up = limited({ { "a", { max_conns = 1 } } })
+    log_watch.noteMissed(up.logs, -3600000)
+    assert.equal(1, fill(up, 5)[0])
   end)
 
   it("work with zones and classes", function()
     local nodes = { { "a", { zone = "x", max_conns = 2 } }, { "b", { zone = "y", max_conns = 3 } } }
     local up = limited(nodes, { zone = "x", class_source = "vip" })
     assert.same({ [0] = 2, [1] = 3, [pick.ALL_FULL] = 5 }, fill(up, 10))
+  end)
+end)
+
+describe("a node that ramps", function()
+  local function with_ramp(n, config)
+    local up = upstreams.new({ strategy = "adaptive", nodes = n, store = new_store(), config = config })
+    up.ramp_limit[1], up.ramps_limited = 2, true
+    up.pool.in_flight = {}
+    for node = 1, n do
+      up.pool.in_flight[node] = node == 1 and 2 or 5
+    end
+    return up
+  end
+
+  it("gets no more than its limit while others have room", function()
+    for _, n in ipairs({ 2, 20, 100 }) do
+      local up = with_ramp(n, { max_concurrency_per_node = 50 })
+      for _ = 1, 40 * (n - 1) do
+        assert.not_equal(0, picked(up))
+      end
+    end
+  end)
+
+  it("does not make the others be looked at one by one", function()
+    local up = with_ramp(100)
+    local asked
+    up.strategy = setmetatable({
+      pick = function(_, _, candidates)
+        asked = candidates
+        return 50
+      end,
+    }, { __index = up.strategy })
+    assert.equal(50, picked(up))
+    assert.equal(up.pool.candidates, asked)
   end)
 end)
 

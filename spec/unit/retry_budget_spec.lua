@@ -48,6 +48,18 @@ describe("further tries", function()
     return record
   end
 
+  it("of the first failure is made by each of many workers, unless there are to be none in any case", function()
+    local budget = retry_budget.newRetryBudget(0.2, 3)
+    retry_budget.shareReserve(budget, 64)
+    retry_budget.depositRequest(budget, 1000)
+    assert.is_true(retry_budget.withdrawRetry(budget, 1001))
+    assert.is_false(retry_budget.withdrawRetry(budget, 1002))
+    local none = retry_budget.newRetryBudget(0.2, 0)
+    retry_budget.shareReserve(none, 64)
+    retry_budget.depositRequest(none, 1000)
+    assert.is_false(retry_budget.withdrawRetry(none, 1001))
+  end)
+
   it("beyond the budget are not made, and counted", function()
     local up = upstreams.new({ nodes = 3, config = { retry_ratio = 0.5, retry_min_per_s = 0 } })
     local made = 0

@@ -56,7 +56,7 @@ end
 function countGoodRun(node, delta)
     if delta.err + delta.fail > 0 then
         node.good_run = 0
-    elseif delta.ok > 0 then
+    elseif delta.ok > 0 and #delta.hist >= 2 then
         local slowest_ms = lowerBoundMs(delta.hist[#delta.hist - 2 + 1])
         node.good_run = slowest_ms <= node.usual_ms and node.good_run + delta.ok or 0
     end

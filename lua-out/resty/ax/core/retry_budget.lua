@@ -24,6 +24,13 @@ function ____exports.newRetryBudget(ratio, min_per_s)
     end
     return budget
 end
+--- What is allowed in any case is for all workers together; but one retry in the window each worker has for itself, or the
+-- first failure on a quiet gateway of many workers would not be retried, as nginx alone would.
+function ____exports.shareReserve(budget, workers)
+    if budget.reserve > 0 then
+        budget.reserve = math.max(1, budget.reserve / workers)
+    end
+end
 --- Forgets the seconds that have left the window.
 local function advance(budget, now_ms)
     local second = math.floor(now_ms / 1000)

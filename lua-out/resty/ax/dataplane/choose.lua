@@ -79,7 +79,7 @@ local function hasClosed(upstream)
     return upstream.slots ~= nil and upstream.slots.closed_count > 0
 end
 --- A ramping node takes only so many at a time: its caches and pools are as cold as its share is small.
-local function isRampFull(upstream, node)
+function ____exports.isRampFull(upstream, node)
     local limit = upstream.ramp_limit[node + 1]
     if limit <= 0 then
         return false
@@ -94,7 +94,7 @@ local function leaveRamps(upstream, count)
     do
         local k = 0
         while k < count do
-            if not isRampFull(upstream, scratch[k + 1]) then
+            if not ____exports.isRampFull(upstream, scratch[k + 1]) then
                 room = room + 1
             end
             k = k + 1
@@ -107,7 +107,7 @@ local function leaveRamps(upstream, count)
     do
         local k = 0
         while k < count do
-            if not isRampFull(upstream, scratch[k + 1]) then
+            if not ____exports.isRampFull(upstream, scratch[k + 1]) then
                 scratch[kept + 1] = scratch[k + 1]
                 kept = kept + 1
             end
@@ -192,12 +192,9 @@ local function pickInView(upstream, placement, is_other, record, report)
         ____is_other_0 = upstream.strategy_state
     end
     local state = ____is_other_0
-    local candidates = pool.candidates
-    local count = pool.candidate_count
-    if upstream.request.tries > 0 or hasClosed(upstream) or upstream.ramps_limited then
-        candidates = upstream.scratch
-        count = narrow(upstream, pool, record)
-    end
+    local is_narrowed = upstream.request.tries > 0 or hasClosed(upstream)
+    local candidates = is_narrowed and upstream.scratch or pool.candidates
+    local count = is_narrowed and narrow(upstream, pool, record) or pool.candidate_count
     if count == 0 then
         return -1
     end
@@ -209,6 +206,18 @@ local function pickInView(upstream, placement, is_other, record, report)
         count,
         report
     )
+    if not is_narrowed and upstream.ramps_limited and ____exports.isRampFull(upstream, node) then
+        candidates = upstream.scratch
+        count = narrow(upstream, pool, record)
+        node = ask(
+            upstream,
+            pool,
+            state,
+            candidates,
+            count,
+            report
+        )
+    end
     if placement.source == nil then
         return node
     end
@@ -284,10 +293,10 @@ function ____exports.pickOnce(upstream, record, report)
     if upstream.placement ~= nil then
         return pickPlaced(upstream, upstream.placement, record, report)
     end
-    if not is_first or hasClosed(upstream) or upstream.ramps_limited then
+    if not is_first or hasClosed(upstream) then
         return pickNarrowed(upstream, record, report)
     end
-    return ask(
+    local node = ask(
         upstream,
         pool,
         upstream.strategy_state,
@@ -295,5 +304,9 @@ function ____exports.pickOnce(upstream, record, report)
         pool.candidate_count,
         report
     )
+    if upstream.ramps_limited and ____exports.isRampFull(upstream, node) then
+        return pickNarrowed(upstream, record, report)
+    end
+    return node
 end
 return ____exports

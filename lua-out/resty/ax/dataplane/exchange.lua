@@ -1,3 +1,22 @@
+-- Lua Library inline imports
+local function __TS__StringSubstring(self, start, ____end)
+    if ____end ~= ____end then
+        ____end = 0
+    end
+    if ____end ~= nil and start > ____end then
+        start, ____end = ____end, start
+    end
+    if start >= 0 then
+        start = start + 1
+    else
+        start = 1
+    end
+    if ____end ~= nil and ____end < 0 then
+        ____end = 0
+    end
+    return string.sub(self, start, ____end)
+end
+-- End of Lua Library inline imports
 local ____exports = {}
 local ____states = require("resty.ax.core.health.states")
 local stateNamed = ____states.stateNamed
@@ -327,23 +346,54 @@ local function readSnapshot(value)
     end
     return snapshot
 end
+--- Nodes of snapshots taken over between two pauses: about two milliseconds' work.
+local NODES_PER_PAUSE = 1000
+--- Also unchanged it is taken over again: measurements of the worker's own yield to it when they get old.
+local TAKE_AGAIN_MS = 3000
+--- What a snapshot says, without its generation and time: of an upstream without traffic the same at every tick, and
+-- decoding it is dear.
+local function bodyOf(text)
+    local generation_end = (string.find(text, ",", nil, true) or 0) - 1
+    local time_end = (string.find(
+        text,
+        ",",
+        math.max(generation_end + 1 + 1, 1),
+        true
+    ) or 0) - 1
+    return __TS__StringSubstring(text, time_end + 1)
+end
+local function takeSnapshot(exchange, upstream, text, now_ms)
+    upstream.snapshot_taken_ms = now_ms
+    local snapshot = readSnapshot(exchange.decode(text))
+    if snapshot ~= nil then
+        applySnapshot(upstream, snapshot, now_ms)
+    else
+        exchange.onFault("store_corrupt", ("snapshot:" .. upstream.pool.name) .. " is not a snapshot; kept the one before")
+    end
+end
 --- Takes over every snapshot that has moved since the last call.
-function ____exports.readSnapshots(exchange, upstreams, now_ms)
+-- 
+-- @param pause lets the worker serve what waits; absent where there is nothing to wait for
+function ____exports.readSnapshots(exchange, upstreams, now_ms, pause)
     local generation = asNumber(exchange.store.get("generation"))
     if generation ~= nil and generation == exchange.generation then
         return
     end
     exchange.generation = generation
+    local nodes = 0
     for ____, upstream in ipairs(upstreams) do
         upstream.store = exchange.store
         local text = exchange.store.get("snapshot:" .. upstream.pool.name)
-        if type(text) == "string" and text ~= upstream.snapshot_text then
-            upstream.snapshot_text = text
-            local snapshot = readSnapshot(exchange.decode(text))
-            if snapshot ~= nil then
-                applySnapshot(upstream, snapshot, now_ms)
-            else
-                exchange.onFault("store_corrupt", ("snapshot:" .. upstream.pool.name) .. " is not a snapshot; kept the one before")
+        if type(text) == "string" then
+            local body = bodyOf(text)
+            if body ~= upstream.snapshot_body or now_ms - upstream.snapshot_taken_ms >= TAKE_AGAIN_MS then
+                upstream.snapshot_body = body
+                if pause ~= nil and nodes > 0 and nodes + upstream.pool.n > NODES_PER_PAUSE then
+                    pause()
+                    nodes = 0
+                end
+                nodes = nodes + upstream.pool.n
+                takeSnapshot(exchange, upstream, text, now_ms)
             end
         end
     end

@@ -2,10 +2,13 @@ local ____exports = {}
 local ____ask = require("resty.ax.dataplane.ask")
 local ask = ____ask.ask
 local ____choose = require("resty.ax.dataplane.choose")
+local isRampFull = ____choose.isRampFull
 local pickOnce = ____choose.pickOnce
 local widen = ____choose.widen
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local freeSlots = ____in_flight.freeSlots
+local ____log_watch = require("resty.ax.dataplane.log_watch")
+local missesSome = ____log_watch.missesSome
 local ____request_key = require("resty.ax.dataplane.request_key")
 local requestHash = ____request_key.requestHash
 local ____slot_marks = require("resty.ax.dataplane.slot_marks")
@@ -88,7 +91,7 @@ local function pickUnnarrowed(upstream, slots, report)
     if pool.candidate_count <= NARROW_MAX or request.tries > 0 or upstream.placement ~= nil then
         return -1
     end
-    if upstream.ramps_limited or upstream.trials.open_count > 0 then
+    if upstream.trials.open_count > 0 then
         return -1
     end
     local node = ask(
@@ -99,6 +102,9 @@ local function pickUnnarrowed(upstream, slots, report)
         pool.candidate_count,
         report
     )
+    if upstream.ramps_limited and isRampFull(upstream, node) then
+        return -1
+    end
     return not isClosed(slots, node, request.now_ms) and takeSlot(slots, node, request.now_ms) and node or -1
 end
 --- The first choice, with its slot; -1 = it, or some other node, is full.
@@ -115,7 +121,7 @@ local function pickFirst(upstream, slots, record, report)
 end
 --- The pick of an upstream with limits: the node has a slot for the request.
 local function pickSlot(upstream, slots, record, report)
-    slots.off = upstream.logs_missed > 0
+    slots.off = missesSome(upstream.logs, upstream.request.now_ms)
     slots.allow = 0
     if not takeSlot(slots, slots.n, upstream.request.now_ms) then
         return ____exports.ALL_FULL

@@ -1,5 +1,7 @@
 local ____exports = {}
 local setUp, startStrategy, setUpNode, newListHead
+local ____log_watch = require("resty.ax.dataplane.log_watch")
+local newLogWatch = ____log_watch.newLogWatch
 local ____random = require("resty.ax.core.random")
 local newRandom = ____random.newRandom
 local ____request_key = require("resty.ax.core.request_key")
@@ -128,9 +130,9 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         store = nil,
         scratch = {},
         panic = false,
-        snapshot_text = nil,
-        log_seen = false,
-        logs_missed = 0,
+        snapshot_body = nil,
+        snapshot_taken_ms = 0,
+        logs = newLogWatch(),
         picks_total = 0,
         turn = math.floor(math.abs(seed))
     }

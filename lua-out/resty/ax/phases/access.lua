@@ -69,7 +69,7 @@ local function enter(name)
         if record.waiter ~= nil then
             abandon(worker.hall, record.waiter, now_ms)
         end
-        discard(worker.requests, record)
+        discard(worker.requests, record, now_ms)
         record = nil
     end
     if record == nil then

@@ -13,7 +13,7 @@ local function __TS__ObjectAssign(target, ...)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
-local decodeOrNothing, newOffice
+local decodeOrNothing, newOffice, receiveAll
 local ____collector = require("resty.ax.collector.collector")
 local newCollector = ____collector.newCollector
 local tick = ____collector.tick
@@ -54,8 +54,11 @@ local ____rate = require("resty.ax.dataplane.rate")
 local gatewayLimit = ____rate.gatewayLimit
 local ____slots = require("resty.ax.dataplane.slots")
 local setHolder = ____slots.setHolder
+local ____retry_budget = require("resty.ax.core.retry_budget")
+local shareReserve = ____retry_budget.shareReserve
+local ____log_watch = require("resty.ax.dataplane.log_watch")
+local missingLog = ____log_watch.missingLog
 local ____sweep = require("resty.ax.dataplane.sweep")
-local missingLog = ____sweep.missingLog
 local sweep = ____sweep.sweep
 local ____candidates = require("resty.ax.dataplane.candidates")
 local refreshPlacement = ____candidates.refreshPlacement
@@ -109,25 +112,25 @@ function decodeOrNothing(text)
 end
 function newOffice(worker, now_ms)
     worker.probes = startProbes(worker, now_ms)
-    local ____newCollector_12 = newCollector
-    local ____worker_config_11 = worker.config
-    local ____worker_store_5 = worker.store
-    local ____encode_6 = encode
-    local ____decodeOrNothing_7 = decodeOrNothing
-    local ____worker_exchange_pid_8 = worker.exchange.pid
-    local ____processAlive_9 = processAlive
-    local ____pause_10 = pause
-    local ____opt_3 = worker.probes
-    return ____newCollector_12(
-        ____worker_config_11,
+    local ____newCollector_10 = newCollector
+    local ____worker_config_9 = worker.config
+    local ____worker_store_3 = worker.store
+    local ____encode_4 = encode
+    local ____decodeOrNothing_5 = decodeOrNothing
+    local ____worker_exchange_pid_6 = worker.exchange.pid
+    local ____processAlive_7 = processAlive
+    local ____pause_8 = pause
+    local ____opt_1 = worker.probes
+    return ____newCollector_10(
+        ____worker_config_9,
         {
-            store = ____worker_store_5,
-            encode = ____encode_6,
-            decode = ____decodeOrNothing_7,
-            pid = ____worker_exchange_pid_8,
-            processAlive = ____processAlive_9,
-            pause = ____pause_10,
-            probes = ____opt_3 and ____opt_3.source,
+            store = ____worker_store_3,
+            encode = ____encode_4,
+            decode = ____decodeOrNothing_5,
+            pid = ____worker_exchange_pid_6,
+            processAlive = ____processAlive_7,
+            pause = ____pause_8,
+            probes = ____opt_1 and ____opt_1.source,
             wallS = wallS,
             onEvent = function(upstream, event)
                 logNotice((("upstream \"" .. upstream) .. "\"") .. eventText(event))
@@ -142,6 +145,17 @@ function newOffice(worker, now_ms)
             holderAlive = isRunning
         }
     )
+end
+function receiveAll(worker, now_ms, pauseBetween)
+    readOthers(worker.exchange, worker.upstreams, now_ms)
+    readSnapshots(worker.exchange, worker.upstreams, now_ms, pauseBetween)
+    readLimits(worker.store, worker.upstreams, decodeOrNothing)
+    readDrains(worker.store, worker.upstreams, decodeOrNothing, now_ms)
+    for ____, upstream in ipairs(worker.upstreams) do
+        releaseHolds(upstream, now_ms)
+        setLongAside(upstream, now_ms)
+        refreshPlacement(upstream)
+    end
 end
 local SWEEP_EVERY_MS = 5000
 --- On top of one flush and one collector interval: for an election that may come between.
@@ -238,6 +252,7 @@ local function newWorker(prepared, faults)
         probes = nil,
         collected_at_ms = 0,
         swept_at_ms = 0,
+        log_ran = false,
         faults = faults,
         exiting = false,
         left_at_ms = 0
@@ -249,11 +264,13 @@ local function newWorker(prepared, faults)
         made.mayRepeat = isIdempotent
         made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms
         attachSlots(made, worker.store, worker.holder)
-        local ____made_retry_budget_0, ____reserve_1 = made.retry_budget, "reserve"
-        ____made_retry_budget_0[____reserve_1] = ____made_retry_budget_0[____reserve_1] / workerCount()
+        shareReserve(
+            made.retry_budget,
+            workerCount()
+        )
         worker.by_name[name] = made
-        local ____worker_upstreams_2 = worker.upstreams
-        ____worker_upstreams_2[#____worker_upstreams_2 + 1] = made
+        local ____worker_upstreams_0 = worker.upstreams
+        ____worker_upstreams_0[#____worker_upstreams_0 + 1] = made
     end
     return worker
 end
@@ -275,15 +292,7 @@ local function collect(worker, now_ms)
     tick(worker.collector, now_ms)
 end
 local function receive(worker, now_ms)
-    readOthers(worker.exchange, worker.upstreams, now_ms)
-    readSnapshots(worker.exchange, worker.upstreams, now_ms)
-    readLimits(worker.store, worker.upstreams, decodeOrNothing)
-    readDrains(worker.store, worker.upstreams, decodeOrNothing, now_ms)
-    for ____, upstream in ipairs(worker.upstreams) do
-        releaseHolds(upstream, now_ms)
-        setLongAside(upstream, now_ms)
-        refreshPlacement(upstream)
-    end
+    receiveAll(worker, now_ms, pause)
 end
 --- The store was full when this worker started: without a number it can lease nothing, and keeps no limits.
 local function claimLate(worker)
@@ -319,9 +328,15 @@ local function housekeep(worker, now_ms)
         return
     end
     worker.swept_at_ms = now_ms
-    sweep(worker.requests, now_ms)
+    sweep(worker.requests, worker.log_ran, now_ms)
     for ____, upstream in ipairs(worker.upstreams) do
-        local missing = missingLog(upstream)
+        local missing = missingLog(
+            upstream.logs,
+            upstream.config.name,
+            upstream.picks_total,
+            worker.log_ran,
+            now_ms
+        )
         if missing ~= nil then
             fault("log_missing", missing, now_ms)
         end
@@ -388,7 +403,7 @@ function ____exports.initWorker()
     local worker = newWorker(prepared, faults)
     process.worker = worker
     local ok, err = pcall(
-        receive,
+        receiveAll,
         worker,
         nowMs()
     )

@@ -86,7 +86,7 @@ end
 local function accountOne(record, k, outcome, latency_ms, waited_ms, now_ms)
     local upstream = record.try_upstream[k + 1]
     local node = record.try_node[k + 1]
-    upstream.log_seen = true
+    upstream.logs.seen = true
     if outcome == 3 then
         accountTry(
             upstream,
@@ -190,6 +190,7 @@ local function account()
     if worker == nil then
         return
     end
+    worker.log_ran = true
     if worker.requests.subrequest_count > 0 and not isSubrequest() then
         familyOver(
             worker.requests,
@@ -205,7 +206,7 @@ local function account()
         abandon(worker.hall, record.waiter, now_ms)
     end
     if record.born ~= requestBorn() then
-        discard(worker.requests, record)
+        discard(worker.requests, record, now_ms)
         return
     end
     endTry(record)

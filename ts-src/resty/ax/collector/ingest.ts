@@ -59,7 +59,7 @@ function cleanDelta(raw: Record<string, unknown>): NodeDelta {
 
 function countGoodRun(node: NodeRecord, delta: NodeDelta): void {
   if (delta.err + delta.fail > 0) node.good_run = 0;
-  else if (delta.ok > 0) {
+  else if (delta.ok > 0 && delta.hist.length >= 2) {
     // The histogram ascends: its last bucket is the slowest.
     const slowest_ms = lowerBoundMs(delta.hist[delta.hist.length - 2]);
     node.good_run = slowest_ms <= node.usual_ms ? node.good_run + delta.ok : 0;

@@ -4,8 +4,7 @@
  * time to live of 10 s, a minimum a second on top), as in linkerd; Envoy's `retry_budget` has the same defaults (20 %,
  * 3) over what is active instead of over time. Deviation: counts by whole seconds, without a bucket per deposit.
  *
- * One worker's: a share of each worker's requests is that share of all. The minimum is divided by the caller.
- * Written by the balancer phase; lives with the worker. Nothing is allocated after it is made.
+ * One worker's: a share of each worker's requests is that share of all. * Written by the balancer phase; lives with the worker. Nothing is allocated after it is made.
  */
 
 /** Seconds that requests count for: Finagle's and linkerd's time to live. */
@@ -44,6 +43,14 @@ export function newRetryBudget(ratio: number, min_per_s: number): RetryBudget {
     budget.retries[k] = 0;
   }
   return budget;
+}
+
+/**
+ * What is allowed in any case is for all workers together; but one retry in the window each worker has for itself, or the
+ * first failure on a quiet gateway of many workers would not be retried, as nginx alone would.
+ */
+export function shareReserve(budget: RetryBudget, workers: number): void {
+  if (budget.reserve > 0) budget.reserve = Math.max(1, budget.reserve / workers);
 }
 
 /** Forgets the seconds that have left the window. */

@@ -26,7 +26,7 @@ function isOut(upstream: Upstream, node: number): boolean {
 }
 
 /** A ramping node takes only so many at a time: its caches and pools are as cold as its share is small. */
-function isRampFull(upstream: Upstream, node: number): boolean {
+export function isRampFull(upstream: Upstream, node: number): boolean {
   const limit = upstream.ramp_limit[node];
   if (limit <= 0) return false;
   const pool = upstream.pool;
@@ -125,14 +125,16 @@ function pickInView(
 ): number {
   const pool = is_other ? placement.others : upstream.pool;
   const state = is_other ? placement.others_state : upstream.strategy_state;
-  let candidates = pool.candidates;
-  let count = pool.candidate_count;
-  if (upstream.request.tries > 0 || hasClosed(upstream) || upstream.ramps_limited) {
+  const is_narrowed = upstream.request.tries > 0 || hasClosed(upstream);
+  let candidates = is_narrowed ? upstream.scratch : pool.candidates;
+  let count = is_narrowed ? narrow(upstream, pool, record) : pool.candidate_count;
+  if (count === 0) return -1;
+  let node = ask(upstream, pool, state, candidates, count, report);
+  if (!is_narrowed && upstream.ramps_limited && isRampFull(upstream, node)) {
     candidates = upstream.scratch;
     count = narrow(upstream, pool, record);
+    node = ask(upstream, pool, state, candidates, count, report);
   }
-  if (count === 0) return -1;
-  const node = ask(upstream, pool, state, candidates, count, report);
   if (placement.source === undefined) return node;
   const loads = is_other ? placement.others_loads : placement.loads;
   if (!avoids(record.role, loads, pool, node)) return node;
@@ -203,6 +205,9 @@ export function pickOnce(upstream: Upstream, record: RequestRecord, report: Faul
     if (node >= 0) return node;
   }
   if (upstream.placement !== undefined) return pickPlaced(upstream, upstream.placement, record, report);
-  if (!is_first || hasClosed(upstream) || upstream.ramps_limited) return pickNarrowed(upstream, record, report);
-  return ask(upstream, pool, upstream.strategy_state, pool.candidates, pool.candidate_count, report);
+  if (!is_first || hasClosed(upstream)) return pickNarrowed(upstream, record, report);
+  const node = ask(upstream, pool, upstream.strategy_state, pool.candidates, pool.candidate_count, report);
+  // Only then: one node that ramps must not make every pick look at all of them.
+  if (upstream.ramps_limited && isRampFull(upstream, node)) return pickNarrowed(upstream, record, report);
+  return node;
 }

@@ -3,8 +3,9 @@
  * pool neither one full node nor thousands of them make a pick dear.
  */
 import { ask, type FaultReporter } from "./ask";
-import { pickOnce, widen } from "./choose";
+import { isRampFull, pickOnce, widen } from "./choose";
 import { freeSlots } from "./in_flight";
+import { missesSome } from "./log_watch";
 import { requestHash } from "./request_key";
 import type { RequestRecord } from "./requests";
 import { areAllFull, isClosed, noteAllFull, reopenAll } from "./slot_marks";
@@ -65,8 +66,9 @@ const NARROW_MAX = 64;
 function pickUnnarrowed(upstream: Upstream, slots: Slots, report: FaultReporter): number {
   const { pool, request } = upstream;
   if (pool.candidate_count <= NARROW_MAX || request.tries > 0 || upstream.placement !== undefined) return -1;
-  if (upstream.ramps_limited || upstream.trials.open_count > 0) return -1;
+  if (upstream.trials.open_count > 0) return -1;
   const node = ask(upstream, pool, upstream.strategy_state, pool.candidates, pool.candidate_count, report);
+  if (upstream.ramps_limited && isRampFull(upstream, node)) return -1;
   return !isClosed(slots, node, request.now_ms) && takeSlot(slots, node, request.now_ms) ? node : -1;
 }
 
@@ -81,7 +83,7 @@ function pickFirst(upstream: Upstream, slots: Slots, record: RequestRecord, repo
 
 /** The pick of an upstream with limits: the node has a slot for the request. */
 function pickSlot(upstream: Upstream, slots: Slots, record: RequestRecord, report: FaultReporter): number {
-  slots.off = upstream.logs_missed > 0;
+  slots.off = missesSome(upstream.logs, upstream.request.now_ms);
   slots.allow = Allow.Limit;
   if (!takeSlot(slots, slots.n, upstream.request.now_ms)) return ALL_FULL;
   upstream.trials.taken = -1;

@@ -3,27 +3,32 @@
  * in whose locations log() does not run (a log_by_lua of a location replaces the http level's).
  */
 import { endTry } from "./in_flight";
+import { missesOften, noteMissed } from "./log_watch";
 import { closeRequest, type RequestRecord, type RequestTable } from "./requests";
-import type { Upstream } from "./upstream";
 
 /** nginx's default proxy_read_timeout: a try without news for longer is over in all likelihood. */
 const LOST_AFTER_MS = 60000;
 
-/** Picks without one log() call that make its absence certain. */
-const PICKS_WITHOUT_LOG = 200;
-
-function isLost(record: RequestRecord, now_ms: number): boolean {
+/**
+ * A long request is no lost one: WebSockets last for hours, and after a reload all of a worker's requests may be such.
+ * So main requests are given up only where log phases are known to be missing.
+ */
+function isLost(record: RequestRecord, log_ran: boolean, now_ms: number): boolean {
   const upstream = record.upstream;
   if (upstream === undefined || record.waiter !== undefined || now_ms - record.start_ms < LOST_AFTER_MS) return false;
-  return record.subrequest || !upstream.log_seen || upstream.logs_missed > 0;
+  if (record.subrequest || !log_ran) return true;
+  return missesOften(upstream.logs, now_ms);
 }
 
-/** Ends the tries of requests that were lost. Timer phase, every few seconds. */
-export function sweep(table: RequestTable, now_ms: number): number {
+/**
+ * Ends the tries of requests that were lost. Timer phase, every few seconds.
+ * @param log_ran whether log() has run in this worker, for any request whatsoever
+ */
+export function sweep(table: RequestTable, log_ran: boolean, now_ms: number): number {
   if (table.live === 0) return 0;
   const lost: RequestRecord[] = [];
   for (const [, record] of pairs(table.by_key)) {
-    if (record !== undefined && isLost(record, now_ms)) lost.push(record);
+    if (record !== undefined && isLost(record, log_ran, now_ms)) lost.push(record);
   }
   for (const record of lost) {
     endTry(record);
@@ -47,20 +52,9 @@ export function familyOver(table: RequestTable, family: string): void {
 }
 
 /** The record's request ended long ago, without a log phase: another one is at its address. */
-export function discard(table: RequestTable, record: RequestRecord): void {
-  if (record.upstream !== undefined && !record.subrequest) record.upstream.logs_missed++;
+export function discard(table: RequestTable, record: RequestRecord, now_ms: number): void {
+  const upstream = record.upstream;
+  if (upstream !== undefined && !record.subrequest) noteMissed(upstream.logs, now_ms);
   endTry(record);
   closeRequest(table, record);
-}
-
-/** @returns why nothing, or not all, is learnt of the upstream's nodes, or undefined when all is well */
-export function missingLog(upstream: Upstream): string | undefined {
-  const never = !upstream.log_seen && upstream.picks_total >= PICKS_WITHOUT_LOG;
-  if (!never && upstream.logs_missed === 0) return undefined;
-  return (
-    `log() has not run for ${never ? "any" : "some"} of ${upstream.picks_total} requests to upstream ` +
-    `"${upstream.config.name}": ` +
-    'add log_by_lua_block { require("resty.ax").log() } at http level, and to every server or location that has a ' +
-    "log_by_lua of its own; for subrequests also log_subrequest on"
-  );
 }

@@ -3,6 +3,7 @@
  * the counts it reports. Owned by this worker; lives as long as the worker. Everything in it can be
  * lost with the worker: what must survive is in the snapshot.
  */
+import { type LogWatch, newLogWatch } from "./log_watch";
 import type { UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 import { newRandom } from "../core/random";
@@ -88,12 +89,11 @@ export interface Upstream {
   scratch: number[];
   /** No node is usable: picks go to any that the operator did not take down. */
   panic: boolean;
-  /** JSON text of the snapshot applied last, to see whether it moved. */
-  snapshot_text: string | undefined;
-  /** Set once log() has run for a request of this upstream. */
-  log_seen: boolean;
-  /** Requests whose log phase did not run, as seen when another one came to the same address. */
-  logs_missed: number;
+  /** JSON of the snapshot applied last, to see whether it moved; and when that was, monotonic ms. */
+  snapshot_body: string | undefined;
+  snapshot_taken_ms: number;
+  /** Whether the ends of requests are seen. */
+  logs: LogWatch;
   picks_total: number;
   /** Whose turn it is among equals in picks that no strategy makes. Written by them; begins elsewhere in each worker. */
   turn: number;
@@ -143,9 +143,9 @@ export function newUpstream(
     store: undefined,
     scratch: [],
     panic: false,
-    snapshot_text: undefined,
-    log_seen: false,
-    logs_missed: 0,
+    snapshot_body: undefined,
+    snapshot_taken_ms: 0,
+    logs: newLogWatch(),
     picks_total: 0,
     turn: Math.floor(Math.abs(seed)),
   };

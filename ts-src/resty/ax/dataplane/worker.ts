@@ -44,6 +44,8 @@ export interface Worker {
   probes: Probes | undefined;
   collected_at_ms: number;
   swept_at_ms: number;
+  /** log() has run in this worker, for whatever request. Log phase. */
+  log_ran: boolean;
   faults: Faults;
   /** Shutting down: no timer runs any more, requests are still served. */
   exiting: boolean;

@@ -39,7 +39,7 @@ function enter(name: string): RequestRecord | undefined {
   let record = worker.requests.by_key[key];
   if (record !== undefined && record.born !== requestBorn()) {
     if (record.waiter !== undefined) abandon(worker.hall, record.waiter, now_ms);
-    discard(worker.requests, record);
+    discard(worker.requests, record, now_ms);
     record = undefined;
   }
   if (record === undefined) {

@@ -16,7 +16,9 @@ import { settleLeases } from "../dataplane/leases";
 import { attachSlots, readLimits } from "../dataplane/limits";
 import { gatewayLimit } from "../dataplane/rate";
 import { setHolder } from "../dataplane/slots";
-import { missingLog, sweep } from "../dataplane/sweep";
+import { shareReserve } from "../core/retry_budget";
+import { missingLog } from "../dataplane/log_watch";
+import { sweep } from "../dataplane/sweep";
 import { refreshPlacement } from "../dataplane/candidates";
 import { releaseHolds } from "../dataplane/holds";
 import { newUpstream, type Upstream } from "../dataplane/upstream";
@@ -103,6 +105,7 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     probes: undefined,
     collected_at_ms: 0,
     swept_at_ms: 0,
+    log_ran: false,
     faults,
     exiting: false,
     left_at_ms: 0,
@@ -115,8 +118,7 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     made.mayRepeat = isIdempotent;
     made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
     attachSlots(made, worker.store, worker.holder);
-    // What is allowed in any case is for all workers together.
-    made.retry_budget.reserve /= workerCount();
+    shareReserve(made.retry_budget, workerCount());
     worker.by_name[name] = made;
     worker.upstreams.push(made);
   }
@@ -159,8 +161,12 @@ function newOffice(worker: Worker, now_ms: number): Collector {
 }
 
 function receive(worker: Worker, now_ms: number): void {
+  receiveAll(worker, now_ms, pause);
+}
+
+function receiveAll(worker: Worker, now_ms: number, pauseBetween?: () => void): void {
   readOthers(worker.exchange, worker.upstreams, now_ms);
-  readSnapshots(worker.exchange, worker.upstreams, now_ms);
+  readSnapshots(worker.exchange, worker.upstreams, now_ms, pauseBetween);
   readLimits(worker.store, worker.upstreams, decodeOrNothing);
   readDrains(worker.store, worker.upstreams, decodeOrNothing, now_ms);
   for (const upstream of worker.upstreams) {
@@ -191,9 +197,9 @@ function housekeep(worker: Worker, now_ms: number): void {
   sendFaults(worker.faults, worker.store, encode);
   if (now_ms - worker.swept_at_ms < SWEEP_EVERY_MS) return;
   worker.swept_at_ms = now_ms;
-  sweep(worker.requests, now_ms);
+  sweep(worker.requests, worker.log_ran, now_ms);
   for (const upstream of worker.upstreams) {
-    const missing = missingLog(upstream);
+    const missing = missingLog(upstream.logs, upstream.config.name, upstream.picks_total, worker.log_ran, now_ms);
     if (missing !== undefined) fault("log_missing", missing, now_ms);
   }
 }
@@ -240,9 +246,10 @@ export function initWorker(): void {
   process.faults = faults;
   const worker = newWorker(prepared, faults);
   process.worker = worker;
-  const [ok, err] = pcall(receive, worker, nowMs());
+  // No pauses here and below, because this worker serves nobody yet.
+  const [ok, err] = pcall(receiveAll, worker, nowMs());
   if (!ok) fault("flush", tostring(err), nowMs());
-  // By what `receive` has brought; no pauses, because this worker serves nobody yet.
+  // By what that has brought.
   const [prepared_ok, failure] = pcall(prepareAll, worker.upstreams, nowMs(), report);
   if (!prepared_ok) fault("flush", tostring(failure), nowMs());
   const refused = every(worker.config.flush_interval_ms, onTimer);

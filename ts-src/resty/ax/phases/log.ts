@@ -60,7 +60,7 @@ function accountOne(
 ): void {
   const upstream = record.try_upstream[k];
   const node = record.try_node[k];
-  upstream.log_seen = true;
+  upstream.logs.seen = true;
   if (outcome === Outcome.Aborted) {
     accountTry(upstream, node, outcome, waited_ms, !record.try_learnt[k], now_ms);
     return;
@@ -112,13 +112,14 @@ function accountSingle(record: RequestRecord, status: string, now_ms: number): v
 function account(): void {
   const worker = process.worker;
   if (worker === undefined) return;
+  worker.log_ran = true;
   if (worker.requests.subrequest_count > 0 && !isSubrequest()) familyOver(worker.requests, requestFamily());
   const record = worker.requests.by_key[requestKey()];
   if (record === undefined) return;
   const now_ms = nowMs();
   if (record.waiter !== undefined) abandon(worker.hall, record.waiter, now_ms);
   if (record.born !== requestBorn()) {
-    discard(worker.requests, record);
+    discard(worker.requests, record, now_ms);
     return;
   }
   endTry(record);

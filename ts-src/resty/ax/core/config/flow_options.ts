@@ -140,7 +140,8 @@ export const flowFields: Record<string, FieldSchema> = {
     min: 0,
     max: 100000,
     default: 3,
-    doc: "Retries a second that are allowed in any case, over all workers, so that little traffic is not left without; each " +
+    doc:
+      "Retries a second that are allowed in any case, over all workers, so that little traffic is not left without; each " +
       "worker may make one in ten seconds however many they are.",
     reason: "too few to hurt, enough for a node that dies while next to nothing is going on",
   },

@@ -188,7 +188,7 @@ describe("access() on real nginx", () => {
 
   it("serves waiters of workers that shut down, over a reload, and of two workers in order", () =>
     withKit("workers", async (kit) => {
-      const backends = await kit.backends(1, { settings: { delay: { dist: "fixed", mean_ms: 2500 } } });
+      const backends = await kit.backends(1, { settings: { delay: { dist: "fixed", mean_ms: 8000 } } });
       const ax = upstream(backends, 2, { queue: { size: 1000, timeout_ms: 60_000 } });
       const gateway = await kit.gateway({ servers: backends, ax, access: true, workers: 2 });
       const agent = new Agent({ keepAlive: false });

@@ -19,6 +19,7 @@ export interface Tally {
   /** When they were answered. */
   served_at_ms: number[];
   refused_ms: number[];
+  refused_at_ms: number[];
   /** X-AX-Reject of those. */
   reasons: Record<string, number>;
   /** Latest that one was sent after it was due. */
@@ -44,6 +45,7 @@ async function sendOne({ url, agent, refusals }: Sending, name: string, due_ms: 
     tally.served_at_ms.push(due_ms + took_ms);
   } else if (!(answer instanceof Error) && refusals.includes(answer.status)) {
     tally.refused_ms.push(took_ms);
+    tally.refused_at_ms.push(due_ms + took_ms);
     const reason = String(answer.headers["x-ax-reject"] ?? "");
     tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
   } else {
@@ -66,7 +68,15 @@ export async function offer(
   const agent = new Agent({ keepAlive: true });
   const tallies: Record<string, Tally> = {};
   for (const name of CLASSES) {
-    tallies[name] = { served_ms: [], served_at_ms: [], refused_ms: [], reasons: {}, lag_ms: 0, other: [] };
+    tallies[name] = {
+      served_ms: [],
+      served_at_ms: [],
+      refused_ms: [],
+      refused_at_ms: [],
+      reasons: {},
+      lag_ms: 0,
+      other: [],
+    };
   }
   const pending: Promise<void>[] = [];
   const start_ms = performance.now();

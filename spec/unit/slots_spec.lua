@@ -284,13 +284,17 @@ describe("slots", function()
       a.allow_last = allow
       return marks.isClosed(a, 0, now_ms)
     end
-    -- 20 ms in one of four places; half of its requests fail.
-    marks.pace(a, 0, 20, 0.5, 100)
+    -- No worse than the best: it is left alone by nobody.
+    marks.pace(a, 0, 20, 0, 100)
+    assert.is_false(closed(PATIENT, 100))
+    assert.equal(0, a.closed_count)
+    -- 20 ms in one of four places; the best fails half as often.
+    marks.pace(a, 0, 20, 2, 100)
     assert.is_true(closed(PATIENT, 109))
     assert.is_false(closed(OVERFLOW, 109))
     assert.is_false(closed(PATIENT, 110))
     for _ = 1, 1000 do
-      marks.pace(a, 0, 20, 0.05, 200)
+      marks.pace(a, 0, 20, 19, 200)
     end
     assert.is_true(closed(PATIENT, 1199))
     marks.reopenAll(a, 1199)

@@ -81,6 +81,20 @@ local function learnAbort(upstream, node, waited_ms, now_ms)
         0
     )
 end
+--- Below this share of successes even the best node fails: shares that low differ by chance.
+local GOOD_SUCCESS = 0.5
+--- How much worse a node is than the best one in use: success share ÷ success share − 1; 0 where none is good.
+local function worseThanBest(pool, node)
+    local best = 0
+    do
+        local k = 0
+        while k < pool.candidate_count do
+            best = math.max(best, pool.success[pool.candidates[k + 1] + 1])
+            k = k + 1
+        end
+    end
+    return best < GOOD_SUCCESS and 0 or best / pool.success[node + 1] - 1
+end
 --- A try failed: lower the node's success share at once. Also called at a retry, before the log phase
 -- has the details, so that the next pick already knows.
 -- 
@@ -98,7 +112,7 @@ function ____exports.learnFailure(upstream, node, answered, now_ms)
             upstream.slots,
             node,
             pool.latency_ms[node + 1],
-            pool.success[node + 1],
+            worseThanBest(pool, node),
             now_ms
         )
     end

@@ -35,18 +35,19 @@ end
 --- A node that fails is left alone for no longer than this, ms: when it works again it is to be found out soon.
 local PACED_MAX_MS = 1000
 --- The node has failed a request. While all others are full its place would be the only one free, again and again, and
--- a node that fails at once would be given everything that waits. So to those that can wait, each failure takes as much of
--- the node's time as an answer would have, and the more, the more of its requests have failed. Log and balancer phases.
+-- a node that fails at once would be given everything that waits. So to those that can wait, each failure takes some of
+-- the node's time: as many times that of an answer as it is worse than the best node. Where all fail alike, or there is
+-- only one, nothing is held back: then a wait gains nothing. Log and balancer phases.
 -- 
 -- @param latency_ms of its answers
--- @param success share of its tries, over 0
-function ____exports.pace(slots, node, latency_ms, success, now_ms)
+-- @param worse the best node's share of successes ÷ its own, less 1: 0 or more
+function ____exports.pace(slots, node, latency_ms, worse, now_ms)
     local limit = slots.limit[node + 1]
-    if limit == 0 then
+    if limit == 0 or worse <= 0 then
         return
     end
     local begin_ms = math.max(now_ms, slots.paced_until_ms[node + 1])
-    slots.paced_until_ms[node + 1] = math.min(begin_ms + latency_ms / limit / success, now_ms + PACED_MAX_MS)
+    slots.paced_until_ms[node + 1] = math.min(begin_ms + latency_ms / limit * worse, now_ms + PACED_MAX_MS)
     mark(slots, node)
 end
 --- Takes the marks off that are no longer true.

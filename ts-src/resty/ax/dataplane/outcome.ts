@@ -4,6 +4,7 @@
  */
 import { countOutcome, Outcome } from "./counters";
 import { nextPeak } from "../core/peak";
+import type { Pool } from "../core/pool";
 import { hold, release } from "./holds";
 import { floorLatency, floorSuccess } from "./pool";
 import { pace } from "./slot_marks";
@@ -88,6 +89,16 @@ function learnAbort(upstream: Upstream, node: number, waited_ms: number, now_ms:
   learnLatency(upstream, node, waited_ms, waited_ms, gain(upstream, node, 0, now_ms), 0);
 }
 
+/** Below this share of successes even the best node fails: shares that low differ by chance. */
+const GOOD_SUCCESS = 0.5;
+
+/** How much worse a node is than the best one in use: success share ÷ success share − 1; 0 where none is good. */
+function worseThanBest(pool: Pool, node: number): number {
+  let best = 0;
+  for (let k = 0; k < pool.candidate_count; k++) best = Math.max(best, pool.success[pool.candidates[k]]);
+  return best < GOOD_SUCCESS ? 0 : best / pool.success[node] - 1;
+}
+
 /**
  * A try failed: lower the node's success share at once. Also called at a retry, before the log phase
  * has the details, so that the next pick already knows.
@@ -99,7 +110,7 @@ export function learnFailure(upstream: Upstream, node: number, answered: boolean
   const failure_share = Math.min(Math.max(share, FAILURE_GAIN), MAX_FAILURE_GAIN);
   pool.success[node] = floorSuccess(pool.success[node] * (1 - failure_share));
   if (upstream.door.line !== undefined && upstream.slots !== undefined)
-    pace(upstream.slots, node, pool.latency_ms[node], pool.success[node], now_ms);
+    pace(upstream.slots, node, pool.latency_ms[node], worseThanBest(pool, node), now_ms);
   const counters = upstream.counters;
   if (answered) {
     counters.streak[node] = 0;

@@ -41,16 +41,17 @@ const PACED_MAX_MS = 1000;
 
 /**
  * The node has failed a request. While all others are full its place would be the only one free, again and again, and
- * a node that fails at once would be given everything that waits. So to those that can wait, each failure takes as much of
- * the node's time as an answer would have, and the more, the more of its requests have failed. Log and balancer phases.
+ * a node that fails at once would be given everything that waits. So to those that can wait, each failure takes some of
+ * the node's time: as many times that of an answer as it is worse than the best node. Where all fail alike, or there is
+ * only one, nothing is held back: then a wait gains nothing. Log and balancer phases.
  * @param latency_ms of its answers
- * @param success share of its tries, over 0
+ * @param worse the best node's share of successes ÷ its own, less 1: 0 or more
  */
-export function pace(slots: Slots, node: number, latency_ms: number, success: number, now_ms: number): void {
+export function pace(slots: Slots, node: number, latency_ms: number, worse: number, now_ms: number): void {
   const limit = slots.limit[node];
-  if (limit === 0) return;
+  if (limit === 0 || worse <= 0) return;
   const begin_ms = Math.max(now_ms, slots.paced_until_ms[node]);
-  slots.paced_until_ms[node] = Math.min(begin_ms + latency_ms / limit / success, now_ms + PACED_MAX_MS);
+  slots.paced_until_ms[node] = Math.min(begin_ms + (latency_ms / limit) * worse, now_ms + PACED_MAX_MS);
   mark(slots, node);
 }
 

@@ -1,4 +1,8 @@
 local ____exports = {}
+--- Where there is no room rpush answers false, not nil.
+local function lengthOf(answer)
+    return type(answer) == "number" and answer or nil
+end
 ---
 -- @param name of a lua_shared_dict zone
 -- @returns undefined when the nginx configuration has no such zone
@@ -36,10 +40,10 @@ function ____exports.openStore(name)
         push = function(list, value)
             local length, err = dict:rpush(list, value)
             if err ~= "value not a list" then
-                return length
+                return lengthOf(length)
             end
             dict:delete(list)
-            return (dict:rpush(list, value))
+            return lengthOf((dict:rpush(list, value)))
         end,
         pop = function(list)
             local value = dict:lpop(list)

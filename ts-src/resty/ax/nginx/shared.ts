@@ -7,6 +7,11 @@ export interface SharedStore extends Store {
   freeBytes(this: void): number;
 }
 
+/** Where there is no room rpush answers false, not nil. */
+function lengthOf(answer: unknown): number | undefined {
+  return typeof answer === "number" ? answer : undefined;
+}
+
 /**
  * @param name of a lua_shared_dict zone
  * @returns undefined when the nginx configuration has no such zone
@@ -39,10 +44,10 @@ export function openStore(name: string): SharedStore | undefined {
     },
     push(list, value) {
       const [length, err] = dict.rpush(list, value);
-      if (err !== "value not a list") return length;
+      if (err !== "value not a list") return lengthOf(length);
       // Somebody else wrote to our key: it would be in the way for ever.
       dict.delete(list);
-      return dict.rpush(list, value)[0];
+      return lengthOf(dict.rpush(list, value)[0]);
     },
     pop(list) {
       const [value] = dict.lpop(list);

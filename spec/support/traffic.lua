@@ -7,11 +7,15 @@ local in_flight = require("resty.ax.dataplane.in_flight")
 local outcome = require("resty.ax.dataplane.outcome")
 local counters = require("resty.ax.dataplane.counters")
 local new_store = require("fake_store")
+local reports = require("resty.ax.dataplane.reports")
 local random = require("resty.ax.core.random")
 
 local M = {}
 
 local function silent() end
+
+--- What two of three answers carry, with the option `orca`.
+M.report = "TEXT cpu_utilization=0.3"
 
 --- An upstream of n nodes that has seen some traffic. config: overrides.
 function M.warm_upstream(strategy, n, config)
@@ -59,6 +63,9 @@ end
 function M.log(up, table_, record, node, now_ms)
   in_flight.endTry(record)
   outcome.accountTry(up, node, 0, 7 + node % 5, true, now_ms + 7)
+  if up.reports and now_ms >= up.reports.due_ms[node + 1] then
+    reports.takeReport(up.reports, up.counters, node, record.key % 3 > 0 and M.report or nil, now_ms)
+  end
   requests.closeRequest(table_, record)
 end
 

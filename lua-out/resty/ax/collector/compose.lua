@@ -115,6 +115,7 @@ function describe(collector, upstream, node, now_ms)
         percentile(long.hist, long.ok, 0.99),
         10
     ) or nil
+    detail.report = node.seen.report
     local ____detail_4 = detail
     local ____opt_2 = collector.deps.probes
     ____detail_4.probe = ____opt_2 and ____opt_2.record(upstream.config.name, node.config.id)

@@ -125,7 +125,7 @@ function describeForPicks(node, upstream, means, now_ms)
     local health = ____node_8.health
     local seen = ____node_8.seen
     local windows = ____node_8.windows
-    local ramp = stateShare(health, seen, upstream.config, now_ms) * signalShare(seen.probe, means, now_ms)
+    local ramp = stateShare(health, seen, upstream.config, now_ms) * signalShare(node, upstream.config, means, now_ms)
     local mean_ms = meanMs(windows.short.total) or meanMs(windows.long.total)
     detail.state = health.state
     detail.weight = round(node.config.weight * detail.score * ramp, 10000)

@@ -69,6 +69,8 @@ function ____exports.newNodeRecord(config, upstream, key, now_ms)
         held_until_ms = 0,
         good_run = 0,
         usual_ms = 0,
+        report_text = "",
+        report_at_ms = 0,
         adaptive = newAdaptiveLimit(upstream, config, now_ms),
         detail = newDetail(config.weight, now_ms),
         described = false,

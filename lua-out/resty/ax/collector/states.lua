@@ -21,6 +21,8 @@ local trialKey = ____wire.trialKey
 local ____events = require("resty.ax.collector.events")
 local emit = ____events.emit
 local emitTransition = ____events.emitTransition
+local ____reports = require("resty.ax.collector.reports")
+local takeReport = ____reports.takeReport
 local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
 local ____wills = require("resty.ax.collector.wills")
@@ -76,6 +78,9 @@ function look(collector, upstream, node, limit_ms, now_ms)
     end
     ____seen_4.p99_ratio = ____knows_3
     seen.panic = upstream.panic_since_ms ~= nil
+    if upstream.config.orca then
+        takeReport(collector, node, upstream.config, now_ms)
+    end
     local ____seen_7 = seen
     local ____opt_5 = collector.deps.probes
     ____seen_7.probe = ____opt_5 and ____opt_5.view(upstream.config.name, node.config.id)

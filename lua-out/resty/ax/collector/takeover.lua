@@ -1,5 +1,5 @@
 local ____exports = {}
-local readEntry, takeDetails, takeHealth, longestRampMs, longestCoolDownMs, takeScore, takeWindows, MANY_EJECTIONS, LONGEST_BUSY_MS
+local readEntry, takeDetails, takeHealth, longestRampMs, longestCoolDownMs, takeScore, takeReports, takeWindows, MANY_EJECTIONS, LONGEST_BUSY_MS
 local ____cool_down = require("resty.ax.core.health.cool_down")
 local coolDownMs = ____cool_down.coolDownMs
 local ____record = require("resty.ax.core.health.record")
@@ -13,6 +13,8 @@ local isUsable = ____states.isUsable
 local stateNamed = ____states.stateNamed
 local ____text = require("resty.ax.core.health.text")
 local causeOf = ____text.causeOf
+local ____node_report = require("resty.ax.core.node_report")
+local restoreNodeReport = ____node_report.restoreNodeReport
 local ____score = require("resty.ax.core.score")
 local clampScore = ____score.clampScore
 local ____windows = require("resty.ax.core.windows")
@@ -58,6 +60,9 @@ function takeDetails(collector, upstream, details, now_ms)
             if old ~= nil then
                 takeHealth(node, upstream, old, now_ms)
                 takeScore(node, upstream, old, now_ms)
+                if upstream.config.orca then
+                    takeReports(node, old, now_ms)
+                end
             elseif few_are_new and not node.config.down then
                 local ____opt_8 = collector.deps.probes
                 local is_probed = (____opt_8 and ____opt_8.view(upstream.config.name, node.config.id)) ~= nil
@@ -173,6 +178,13 @@ function takeScore(node, upstream, old, now_ms)
     detail.fail_total = asCount(old.fail_total)
     detail.aborted_total = asCount(old.aborted_total)
     detail.busy_total = asCount(old.busy_total)
+end
+function takeReports(node, old, now_ms)
+    node.seen.report = restoreNodeReport(old.report, now_ms)
+    local bad = asCount(old.reports_bad_total)
+    if bad > 0 then
+        node.detail.reports_bad_total = bad
+    end
 end
 function takeWindows(collector, upstream, now_ms)
     local entry = readEntry(collector, "windows:" .. upstream.config.name)

@@ -160,6 +160,8 @@ local function __TS__StringStartsWith(self, searchString, position)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
+local ____orca_bin = require("resty.ax.core.orca_bin")
+local readBin = ____orca_bin.readBin
 --- The single figures of the report. Names beside them are left out.
 local FIELDS = {
     "cpu_utilization",
@@ -310,6 +312,22 @@ local function fromJson(value)
     end
     return report
 end
+local function fromBin(text)
+    local report = {}
+    local figures = readBin(text)
+    if figures == nil then
+        return report
+    end
+    local count = 0
+    do
+        local i = 0
+        while i < #figures.names do
+            count = put(report, count, figures.names[i + 1], figures.values[i + 1])
+            i = i + 1
+        end
+    end
+    return report
+end
 local function isEmpty(report)
     for name in pairs(report) do
         if name ~= "" then
@@ -335,7 +353,7 @@ function ____exports.parseLoadReport(header, decode)
     elseif format == "TEXT " then
         report = parseText(__TS__StringSubstring(text, 5))
     elseif __TS__StringStartsWith(format, "BIN ") then
-        return nil
+        report = fromBin(__TS__StringTrim(__TS__StringSubstring(text, 4)))
     else
         report = parseText(text)
     end

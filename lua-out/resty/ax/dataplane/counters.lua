@@ -13,6 +13,7 @@ function clearNode(counters, node)
     counters.busy[node + 1] = 0
     counters.retry_after_ms[node + 1] = 0
     counters.sum_ms[node + 1] = 0
+    counters.report[node + 1] = ""
 end
 function ____exports.newCounters(n)
     local counters = {
@@ -27,6 +28,7 @@ function ____exports.newCounters(n)
         hist = {},
         streak = {},
         failures = {},
+        report = {},
         dirty = {},
         dirty_count = 0,
         is_dirty = {}
@@ -136,6 +138,9 @@ local function takeNode(counters, node)
         streak = counters.streak[node + 1],
         failures = counters.failures[node + 1]
     }
+    if counters.report[node + 1] ~= "" then
+        delta.report = counters.report[node + 1]
+    end
     if delta.ok > 0 then
         clearHistogram(counted)
     end

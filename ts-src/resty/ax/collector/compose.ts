@@ -123,6 +123,7 @@ function describe(collector: Collector, upstream: UpstreamRecord, node: NodeReco
   detail.p50_ms = short.ok > 0 ? round(percentile(short.hist, short.ok, 0.5), 10) : undefined;
   detail.p99_ms = short.ok > 0 ? round(percentile(short.hist, short.ok, 0.99), 10) : undefined;
   detail.p99_long_ms = long.ok > 0 ? round(percentile(long.hist, long.ok, 0.99), 10) : undefined;
+  detail.report = node.seen.report;
   detail.probe = collector.deps.probes?.record(upstream.config.name, node.config.id);
   node.detail_text = `${node.key}:${collector.deps.encode(detail) ?? "{}"}`;
   node.described = true;

@@ -2,6 +2,7 @@ import { cleanSparse, lowerBoundMs } from "../core/histogram";
 import { advanceNode, feedNode } from "../core/windows";
 import { DELTAS_MAX, type NodeDelta, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
 import { noteDelta } from "./adaptive_limit";
+import { noteReport } from "./reports";
 import { breathe, type Collector, type NodeRecord } from "./state";
 import { asCount, asNumber, asRecord } from "../core/values";
 
@@ -17,13 +18,15 @@ export function takeDeltas(collector: Collector, now_ms: number): void {
   for (let i = 0; i < DELTAS_PER_TICK; i++) {
     const text = store.pop("deltas");
     if (text === undefined) return;
-    const upstreams = asRecord(asRecord(decode(text))?.upstreams);
+    const entry = asRecord(decode(text));
+    const upstreams = asRecord(entry?.upstreams);
     if (upstreams === undefined) onWarning("store_corrupt", "an entry of deltas is not a worker's report; left out");
-    else takeDelta(collector, upstreams, now_ms);
+    else takeDelta(collector, upstreams, Math.min(now_ms, asCount(entry?.at_ms)), now_ms);
   }
 }
 
-function takeDelta(collector: Collector, upstreams: Record<string, unknown>, now_ms: number): void {
+/** @param at_ms when the worker wrote it */
+function takeDelta(collector: Collector, upstreams: Record<string, unknown>, at_ms: number, now_ms: number): void {
   for (const name in upstreams) {
     const upstream = collector.by_name[name];
     const nodes = asRecord(upstreams[name]);
@@ -33,7 +36,9 @@ function takeDelta(collector: Collector, upstreams: Record<string, unknown>, now
         const delta = asRecord(nodes[id]);
         if (node !== undefined && delta !== undefined) {
           upstream.active = true;
-          takeNodeDelta(node, cleanDelta(delta), now_ms);
+          const clean = cleanDelta(delta);
+          takeNodeDelta(node, clean, now_ms);
+          if (clean.report !== undefined && upstream.config.orca) noteReport(node, clean.report, at_ms);
           breathe(collector, 1);
         }
       }
@@ -54,6 +59,7 @@ function cleanDelta(raw: Record<string, unknown>): NodeDelta {
   raw.busy = asCount(raw.busy);
   raw.retry_after_ms = asCount(raw.retry_after_ms);
   raw.hist = cleanSparse(raw.hist);
+  if (typeof raw.report !== "string") raw.report = undefined;
   return raw as unknown as NodeDelta;
 }
 

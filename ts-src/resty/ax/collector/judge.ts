@@ -120,7 +120,7 @@ function moveScore(node: NodeRecord, upstream: UpstreamRecord, reference_ms: num
 /** Fills in what a pick needs to know: for every node, at every look. */
 function describeForPicks(node: NodeRecord, upstream: UpstreamRecord, means: SignalMeans, now_ms: number): void {
   const { detail, health, seen, windows } = node;
-  const ramp = stateShare(health, seen, upstream.config, now_ms) * signalShare(seen.probe, means, now_ms);
+  const ramp = stateShare(health, seen, upstream.config, now_ms) * signalShare(node, upstream.config, means, now_ms);
   const mean_ms = meanMs(windows.short.total) ?? meanMs(windows.long.total);
   detail.state = health.state;
   detail.weight = round(node.config.weight * detail.score * ramp, 1e4);

@@ -63,6 +63,9 @@ export interface NodeRecord {
   usual_ms: number;
   /** What its windows say, as of the last look; undefined when they are empty or it is out of rotation. */
   evidence?: Evidence;
+  /** The last load report, not yet read: as received, and when, monotonic ms; "" = none. */
+  report_text: string;
+  report_at_ms: number;
   /** Its adaptive limit; undefined without the option. */
   adaptive?: AdaptiveLimit;
   /** What is published; scores and totals live in here alone. */
@@ -154,6 +157,8 @@ export function newNodeRecord(config: NodeConfig, upstream: UpstreamConfig, key:
     held_until_ms: 0,
     good_run: 0,
     usual_ms: 0,
+    report_text: "",
+    report_at_ms: 0,
     adaptive: newAdaptiveLimit(upstream, config, now_ms),
     detail: newDetail(config.weight, now_ms),
     described: false,

@@ -6,6 +6,7 @@ import { isUsable } from "../core/health/states";
 import { clearNode, judged } from "../core/windows";
 import { trialKey } from "../core/wire";
 import { emit, emitTransition } from "./events";
+import { takeReport } from "./reports";
 import { breathe, type Collector, type NodeRecord, type UpstreamRecord } from "./state";
 import { willOf } from "./wills";
 
@@ -77,6 +78,7 @@ function look(
   const knows = upstream.typical_p99_ms > 0 && windows.long.total.ok >= SLOW_SAMPLES;
   seen.p99_ratio = knows ? (node.evidence?.p99_ms ?? 0) / typical_ms : 0;
   seen.panic = upstream.panic_since_ms !== undefined;
+  if (upstream.config.orca) takeReport(collector, node, upstream.config, now_ms);
   seen.probe = collector.deps.probes?.view(upstream.config.name, node.config.id);
   seen.will = upstream.wills.count > 0 ? willOf(upstream.wills, node.config.id, now_ms) : undefined;
 }

@@ -3,6 +3,7 @@ import { type EjectedBy, enter, forgetSeen, newHealth } from "../core/health/rec
 import { startSlowly } from "../core/health/ramp";
 import { isUsable, stateNamed } from "../core/health/states";
 import { causeOf } from "../core/health/text";
+import { restoreNodeReport } from "../core/node_report";
 import { clampScore } from "../core/score";
 import { restore } from "../core/windows";
 import { emitTransition, takeEvents } from "./events";
@@ -58,6 +59,7 @@ function takeDetails(
     if (old !== undefined) {
       takeHealth(node, upstream, old, now_ms);
       takeScore(node, upstream, old, now_ms);
+      if (upstream.config.orca) takeReports(node, old, now_ms);
     } else if (few_are_new && !node.config.down) {
       // Others are warm, this one is not: a share like theirs would be too much at once.
       const is_probed = collector.deps.probes?.view(upstream.config.name, node.config.id) !== undefined;
@@ -130,6 +132,12 @@ function takeScore(node: NodeRecord, upstream: UpstreamRecord, old: Record<strin
   detail.fail_total = asCount(old.fail_total);
   detail.aborted_total = asCount(old.aborted_total);
   detail.busy_total = asCount(old.busy_total);
+}
+
+function takeReports(node: NodeRecord, old: Record<string, unknown>, now_ms: number): void {
+  node.seen.report = restoreNodeReport(old.report, now_ms);
+  const bad = asCount(old.reports_bad_total);
+  if (bad > 0) node.detail.reports_bad_total = bad;
 }
 
 function takeWindows(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {

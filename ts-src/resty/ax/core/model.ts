@@ -95,6 +95,8 @@ export interface UpstreamConfig {
   retry_after_s: number;
   /** Active checks; absent = none. */
   probe?: ProbeConfig;
+  /** Load reports in answers to requests are read: core/node_report.ts. */
+  orca: boolean;
 }
 
 /** Documented in core/config/flow_options.ts. */

@@ -5,11 +5,13 @@
  *
  *     endpoint-load-metrics: TEXT cpu_utilization=0.3, mem_utilization=0.8, named_metrics.queue=17
  *     endpoint-load-metrics: JSON {"cpu_utilization": 0.3, "named_metrics": {"queue": 17}}
+ *     endpoint-load-metrics: BIN CTMzMzMzM9M/        (orca_bin.ts)
  *
  * Deviations from Envoy: ":" and "=" are both taken (its versions differ), entries that cannot be read and the second of
  * a name are left out instead of the whole report, and the maps `utilization` and `request_cost` are understood in text
- * too. BIN (a protobuf message in base64) is not decoded.
+ * too.
  */
+import { readBin } from "./orca_bin";
 
 /** Figures by name; those of maps as "named_metrics.queue". */
 export type LoadReport = Record<string, number>;
@@ -122,6 +124,15 @@ function fromJson(value: unknown): LoadReport {
   return report;
 }
 
+function fromBin(text: string): LoadReport {
+  const report: LoadReport = {};
+  const figures = readBin(text);
+  if (figures === undefined) return report;
+  let count = 0;
+  for (let i = 0; i < figures.names.length; i++) count = put(report, count, figures.names[i], figures.values[i]);
+  return report;
+}
+
 function isEmpty(report: LoadReport): boolean {
   for (const name in report) if (name !== "") return false;
   return true;
@@ -140,7 +151,7 @@ export function parseLoadReport(header: string, decode: JsonDecoder): LoadReport
   let report: LoadReport;
   if (format === "JSON ") report = fromJson(decode(text.substring(5).trim()));
   else if (format === "TEXT ") report = parseText(text.substring(5));
-  else if (format.startsWith("BIN ")) return undefined;
+  else if (format.startsWith("BIN ")) report = fromBin(text.substring(4).trim());
   else report = parseText(text);
   return isEmpty(report) ? undefined : report;
 }

@@ -1,4 +1,5 @@
 import type { NodeState } from "./health/states";
+import type { NodeReport } from "./node_report";
 import type { ProbeRecord } from "./probe/record";
 import type { ProbeSummary } from "./probe/tally";
 
@@ -66,6 +67,8 @@ export interface NodeDelta {
   busy: number;
   /** The longest Retry-After among them, ms. */
   retry_after_ms: number;
+  /** The last load report that the node sent with an answer, as received (core/node_report.ts). */
+  report?: string;
 }
 
 /** One flush of one worker: upstream → node → what happened. */
@@ -239,6 +242,10 @@ export interface DetailNode extends SnapshotNode {
   probe?: ProbeRecord;
   /** Tries refused for load (429, 503 with Retry-After). */
   busy_total: number;
+  /** What the node reported last with an answer; absent without the option `orca`, and before the first. */
+  report?: NodeReport;
+  /** Reports that could not be read; absent without any. */
+  reports_bad_total?: number;
 }
 
 export interface Detail {

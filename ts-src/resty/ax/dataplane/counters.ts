@@ -38,6 +38,8 @@ export interface Counters {
   streak: number[];
   /** Failures of any kind in a row; lives on over flushes. */
   failures: number[];
+  /** The last load report (reports.ts); "" = none since the last flush. */
+  report: string[];
   /** Nodes with something to report, each once. */
   dirty: number[];
   dirty_count: number;
@@ -57,6 +59,7 @@ export function newCounters(n: number): Counters {
     hist: [],
     streak: [],
     failures: [],
+    report: [],
     dirty: [],
     dirty_count: 0,
     is_dirty: [],
@@ -80,6 +83,7 @@ function clearNode(counters: Counters, node: number): void {
   counters.busy[node] = 0;
   counters.retry_after_ms[node] = 0;
   counters.sum_ms[node] = 0;
+  counters.report[node] = "";
 }
 
 /** Stands for the histogram of a node that has had no success yet. Never written to. */
@@ -154,6 +158,7 @@ function takeNode(counters: Counters, node: number): NodeDelta {
     streak: counters.streak[node],
     failures: counters.failures[node],
   };
+  if (counters.report[node] !== "") delta.report = counters.report[node];
   if (delta.ok > 0) clearHistogram(counted);
   clearNode(counters, node);
   return delta;

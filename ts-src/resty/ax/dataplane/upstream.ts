@@ -19,6 +19,7 @@ import { type Counters, newCounters } from "./counters";
 import { newPlacement, type Placement } from "./placement";
 import { newPool } from "./pool";
 import { prepareWhole } from "./prepare";
+import { newReports, type Reports } from "./reports";
 import { newRequestRecord, type RequestRecord } from "./requests";
 import type { Slots } from "./slots";
 import { newTallies, type Tallies } from "../core/tallies";
@@ -42,6 +43,8 @@ export interface Upstream {
   config: UpstreamConfig;
   pool: Pool;
   counters: Counters;
+  /** Reads load reports in answers; undefined without the option `orca`. */
+  reports: Reports | undefined;
   strategy: AnyStrategy;
   strategy_state: never;
   /** A user's module: called under pcall, its answers checked. */
@@ -116,6 +119,7 @@ export function newUpstream(
     config,
     pool,
     counters: newCounters(pool.n),
+    reports: config.orca ? newReports(pool.n) : undefined,
     strategy,
     strategy_state: undefined as never,
     strategy_is_custom: custom,

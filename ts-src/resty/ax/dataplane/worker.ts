@@ -49,6 +49,8 @@ export interface Worker {
   faults: Faults;
   /** Shutting down: no timer runs any more, requests are still served. */
   exiting: boolean;
+  /** The log phase has more to do than to account tries: it is exiting, or an upstream reads load reports. */
+  log_does_more: boolean;
   /** The last flush since then, monotonic ms: made by requests that wait. */
   left_at_ms: number;
 }

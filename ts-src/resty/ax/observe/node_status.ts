@@ -1,6 +1,7 @@
 /** One node of an upstream, as the API and all other reports show it. */
 import { formatAddress } from "../core/config/address";
 import type { NodeConfig, UpstreamConfig } from "../core/model";
+import type { NodeReport } from "../core/node_report";
 import type { ProbeRecord } from "../core/probe/record";
 import type { Detail, DetailNode } from "../core/wire";
 import { type AdaptiveStatus, nodeLimit, readAdaptive } from "./limits";
@@ -45,6 +46,10 @@ export interface NodeStatus {
   labels: Record<string, string>;
   /** What active probes found; absent without them, and before the first check. */
   probe?: ProbeStatus;
+  /** What it reported of its load with its answers; absent without the option `orca`, and before the first. */
+  report?: ReportStatus;
+  /** Its reports that could not be read; absent without any. */
+  reports_bad?: number;
   totals: { picks: number; ok: number; err: number; fail: number; aborted: number; busy: number };
 }
 
@@ -96,6 +101,25 @@ function probeStatus(probe: ProbeRecord, now_ms: number): ProbeStatus {
   };
 }
 
+/** What a node reported of its load with its last answer, as shown. */
+export interface ReportStatus {
+  age_s: number;
+  watermark?: number;
+  watermark_of?: string;
+  queue_depth?: number;
+  signals: Record<string, number>;
+}
+
+function reportStatus(report: NodeReport, now_ms: number): ReportStatus {
+  return {
+    age_s: seconds(report.signals_at_ms, now_ms),
+    watermark: report.watermark,
+    watermark_of: report.watermark_of,
+    queue_depth: report.queue_depth,
+    signals: report.signals,
+  };
+}
+
 function withData(given: NodeConfig, node: DetailNode, now_ms: number): NodeStatus {
   const status = withoutData(given);
   status.state = node.state;
@@ -115,6 +139,8 @@ function withData(given: NodeConfig, node: DetailNode, now_ms: number): NodeStat
   status.error_rate = rounded(node.error_rate);
   status.ejections = node.ejections;
   if (node.probe !== undefined) status.probe = probeStatus(node.probe, now_ms);
+  if (node.report !== undefined) status.report = reportStatus(node.report, now_ms);
+  status.reports_bad = node.reports_bad_total;
   status.trial = node.trial;
   status.ramp_limit = node.ramp_limit;
   status.totals = {

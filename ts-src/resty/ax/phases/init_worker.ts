@@ -108,6 +108,7 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     log_ran: false,
     faults,
     exiting: false,
+    log_does_more: false,
     left_at_ms: 0,
   };
   worker.holder = claimHolder(worker.store, worker.identity);
@@ -119,6 +120,7 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
     attachSlots(made, worker.store, worker.holder);
     shareReserve(made.retry_budget, workerCount());
+    if (made.reports !== undefined) worker.log_does_more = true;
     worker.by_name[name] = made;
     worker.upstreams.push(made);
   }
@@ -211,6 +213,7 @@ function send(worker: Worker, now_ms: number): void {
 
 function leave(worker: Worker, now_ms: number): void {
   worker.exiting = true;
+  worker.log_does_more = true;
   for (const upstream of worker.upstreams) if (upstream.slots !== undefined) upstream.slots.eager = true;
   settle(worker, now_ms);
   publish(worker.exchange, worker.upstreams, true, now_ms);

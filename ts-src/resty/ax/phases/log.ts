@@ -9,7 +9,8 @@ import { abandon, roomCame } from "../dataplane/line";
 import { accountTry } from "../dataplane/outcome";
 import { closeRequest, type RequestRecord } from "../dataplane/requests";
 import { discard, familyOver } from "../dataplane/sweep";
-import { process } from "../dataplane/worker";
+import { takeReport } from "../dataplane/reports";
+import { process, type Worker } from "../dataplane/worker";
 import { nowMs } from "../nginx/clock";
 import { isSubrequest, requestBorn, requestFamily, requestKey, retryAfterMs, variable } from "../nginx/request";
 import { fault } from "./faults";
@@ -109,6 +110,28 @@ function accountSingle(record: RequestRecord, status: string, now_ms: number): v
   accountOne(record, 0, outcomeOf(status, latency_ms, true), latency_ms ?? 0, waited_ms, now_ms);
 }
 
+/**
+ * What the answer says of its node's load. nginx keeps the headers of the last answer only: of a request with several
+ * tries they may be another node's.
+ */
+function readReport(record: RequestRecord, now_ms: number): void {
+  const { reports, counters } = record.try_upstream[0];
+  const node = record.try_node[0];
+  if (reports === undefined || now_ms < reports.due_ms[node]) return;
+  takeReport(reports, counters, node, variable("upstream_http_endpoint_load_metrics"), now_ms);
+}
+
+/** The end of a request where there is more to do. Apart: it costs nothing where there is not. */
+function windUp(worker: Worker, record: RequestRecord, status: string | undefined, now_ms: number): void {
+  if (record.tries === 1 && status !== undefined && status.length <= 3) readReport(record, now_ms);
+  const upstream = record.upstream;
+  closeRequest(worker.requests, record);
+  if (upstream !== undefined) roomCame(worker.hall, upstream, now_ms);
+  if (!worker.exiting) return;
+  publish(worker.exchange, worker.upstreams, true, now_ms);
+  publishDoors(worker.exchange, worker.upstreams, now_ms);
+}
+
 function account(): void {
   const worker = process.worker;
   if (worker === undefined) return;
@@ -128,13 +151,13 @@ function account(): void {
     if (record.tries === 1 && status.length <= 3) accountSingle(record, status, now_ms);
     else if (record.tries > 0) accountSeveral(record, status, variable("upstream_header_time") ?? "", now_ms);
   }
+  if (worker.log_does_more) {
+    windUp(worker, record, status, now_ms);
+    return;
+  }
   const upstream = record.upstream;
   closeRequest(worker.requests, record);
   if (upstream !== undefined) roomCame(worker.hall, upstream, now_ms);
-  if (worker.exiting) {
-    publish(worker.exchange, worker.upstreams, true, now_ms);
-    publishDoors(worker.exchange, worker.upstreams, now_ms);
-  }
 }
 
 /**

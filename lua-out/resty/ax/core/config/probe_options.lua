@@ -268,26 +268,29 @@ local limitFields = {
     }
 }
 --- The option as one of an upstream.
-____exports.probeFields = {probe = {
-    kind = "object",
-    optional = true,
-    fields = __TS__ObjectAssign({tcp_interval_s = {
-        kind = "number",
-        min = 0,
-        max = 3600,
-        default = 3,
-        doc = "Time between two TCP checks (can it be connected to?) of a node; 0 = none. Not less than `timeout_s`.",
-        reason = "a dead machine is found within ten seconds, at the cost of an empty connection"
-    }, http = {
+____exports.probeFields = {
+    probe = {
         kind = "object",
         optional = true,
-        fields = httpFields,
-        check = checkHttp,
-        expected = "a map of options, {} for the defaults,",
-        doc = "Checks by HTTP; without it there are none. `http = {}` asks for `/healthz`."
-    }}, limitFields),
-    check = checkProbe,
-    expected = "a map of options, {} for TCP checks,",
-    doc = "Active checks of every node, beside what requests tell. Without it there are none: the gateway opens no " .. "connections that nobody asked for. See [probes.md](probes.md)."
-}}
+        fields = __TS__ObjectAssign({tcp_interval_s = {
+            kind = "number",
+            min = 0,
+            max = 3600,
+            default = 3,
+            doc = "Time between two TCP checks (can it be connected to?) of a node; 0 = none. Not less than `timeout_s`.",
+            reason = "a dead machine is found within ten seconds, at the cost of an empty connection"
+        }, http = {
+            kind = "object",
+            optional = true,
+            fields = httpFields,
+            check = checkHttp,
+            expected = "a map of options, {} for the defaults,",
+            doc = "Checks by HTTP; without it there are none. `http = {}` asks for `/healthz`."
+        }}, limitFields),
+        check = checkProbe,
+        expected = "a map of options, {} for TCP checks,",
+        doc = "Active checks of every node, beside what requests tell. Without it there are none: the gateway opens no " .. "connections that nobody asked for. See [probes.md](probes.md)."
+    },
+    orca = {kind = "boolean", default = false, doc = "Whether what nodes report of their load in their answers to requests (header `endpoint-load-metrics`) is read: " .. "busy ones get less ([health.md](health.md#reports-of-nodes)).", reason = "a header that nobody expects to matter must not move traffic"}
+}
 return ____exports

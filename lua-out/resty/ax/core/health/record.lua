@@ -33,7 +33,8 @@ function ____exports.newSeen()
         busy_share = 0,
         p99_ratio = 0,
         may_eject = true,
-        panic = false
+        panic = false,
+        overloaded = false
     }
 end
 --- The evidence so far is spent: the node left the rotation, got a new trial or came back.

@@ -21,9 +21,12 @@ function ____exports.trust(age_ms, period_ms)
 end
 ---
 -- @param others mean of the other nodes; undefined when there is none
--- @returns the figure to go by
+-- @returns the figure to go by; undefined: it is too old, and there is nothing to stand in for it
 function ____exports.blended(value, others, trusted)
-    return others == nil and value or trusted * value + (1 - trusted) * others
+    if others == nil then
+        return trusted > 0 and value or nil
+    end
+    return trusted * value + (1 - trusted) * others
 end
 ---
 -- @returns share of its weight that the age of its reports leaves a node, OLD_SHARE..1; 1 for one that never reported

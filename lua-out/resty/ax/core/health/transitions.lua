@@ -65,6 +65,7 @@ ____exports.TRANSITIONS = {
     {from = SERVING, when = "it would be ejected, but the pool cannot spare it", to = "suspect", lasts = ""},
     {from = SERVING, when = "429, or 503 with Retry-After", to = "degraded", lasts = "Retry-After, at most 30 s"},
     {from = SERVING, when = "slow probes in a row", to = "degraded", lasts = "until a usual one"},
+    {from = SERVING, when = "3 reports in a row with its answers of over 85 % busy (`orca`)", to = "degraded", lasts = "until one under 80 %, or none for 10 s"},
     {from = SERVING, when = "P99 over 3 × the typical node's", to = "degraded", lasts = "until under 2 ×"},
     {from = SERVING, when = "none of this any more", to = "online", lasts = ""},
     {from = IN_ROTATION, when = "`max_fails` connection failures in a row", to = "ejected", lasts = "`fail_timeout` · 2ⁿ⁻¹"},

@@ -157,6 +157,16 @@ function ____exports.suspectCause(health, seen, upstream, now_ms)
     local failing = health.state == "suspect" and seen.failed > 0
     return (settling or failing) and health.cause or nil
 end
+local function overloadText(seen)
+    local ____opt_4 = seen.report
+    local watermark = ____opt_4 and ____opt_4.watermark
+    if not seen.overloaded or watermark == nil then
+        return nil
+    end
+    local ____percentText_result_8 = percentText(watermark)
+    local ____opt_6 = seen.report
+    return ((("reports to be " .. ____percentText_result_8) .. " % busy (") .. (____opt_6 and ____opt_6.watermark_of or "watermark")) .. ")"
+end
 ---
 -- @returns why the node is degraded, or undefined
 function ____exports.degradedCause(health, seen, now_ms)
@@ -174,7 +184,7 @@ function ____exports.degradedCause(health, seen, now_ms)
     end
     local is_slow = seen.p99_ratio >= SLOW_FROM or health.state == "degraded" and seen.p99_ratio >= SLOW_UNTIL
     if not is_slow then
-        return nil
+        return overloadText(seen)
     end
     if health.state == "degraded" and health.until_ms == nil then
         return health.cause

@@ -214,6 +214,14 @@ export const probeFields: Record<string, FieldSchema> = {
       "Active checks of every node, beside what requests tell. Without it there are none: the gateway opens no " +
       "connections that nobody asked for. See [probes.md](probes.md).",
   },
+  orca: {
+    kind: "boolean",
+    default: false,
+    doc:
+      "Whether what nodes report of their load in their answers to requests (header `endpoint-load-metrics`) is read: " +
+      "busy ones get less ([health.md](health.md#reports-of-nodes)).",
+    reason: "a header that nobody expects to matter must not move traffic",
+  },
 };
 
 /** Status codes one by one; names of hosts need TLS. Parameters as of ObjectCheck. */

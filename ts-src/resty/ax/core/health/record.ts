@@ -1,4 +1,5 @@
 import type { OperatorWill } from "../operator";
+import type { NodeReport } from "../node_report";
 import type { ProbeView } from "../probe/view";
 import type { NodeState } from "./states";
 
@@ -77,6 +78,10 @@ export interface Seen {
   host_out?: string;
   /** What probes found; undefined without probes. */
   probe?: ProbeView;
+  /** What the node said of its load with its last answer; undefined: nothing, or nobody listens. */
+  report?: NodeReport;
+  /** That report is fresh, and one of a row over the limit. */
+  overloaded: boolean;
   /** What the operator wants, if anything, in force. */
   will?: OperatorWill;
 }
@@ -116,6 +121,7 @@ export function newSeen(): Seen {
     p99_ratio: 0,
     may_eject: true,
     panic: false,
+    overloaded: false,
   };
 }
 

@@ -31,10 +31,11 @@ export function trust(age_ms: number, period_ms: number): number {
 
 /**
  * @param others mean of the other nodes; undefined when there is none
- * @returns the figure to go by
+ * @returns the figure to go by; undefined: it is too old, and there is nothing to stand in for it
  */
-export function blended(value: number, others: number | undefined, trusted: number): number {
-  return others === undefined ? value : trusted * value + (1 - trusted) * others;
+export function blended(value: number, others: number | undefined, trusted: number): number | undefined {
+  if (others === undefined) return trusted > 0 ? value : undefined;
+  return trusted * value + (1 - trusted) * others;
 }
 
 /** @returns share of its weight that the age of its reports leaves a node, OLD_SHARE..1; 1 for one that never reported */

@@ -155,6 +155,12 @@ export function suspectCause(health: Health, seen: Seen, upstream: UpstreamConfi
   return settling || failing ? health.cause : undefined;
 }
 
+function overloadText(seen: Seen): string | undefined {
+  const watermark = seen.report?.watermark;
+  if (!seen.overloaded || watermark === undefined) return undefined;
+  return `reports to be ${percentText(watermark)} % busy (${seen.report?.watermark_of ?? "watermark"})`;
+}
+
 /** @returns why the node is degraded, or undefined */
 export function degradedCause(health: Health, seen: Seen, now_ms: number): string | undefined {
   const probe = seen.probe;
@@ -168,7 +174,7 @@ export function degradedCause(health: Health, seen: Seen, now_ms: number): strin
     return `asks for less load: ${percentText(seen.busy_share)} % refused with 429 or 503 and Retry-After`;
   }
   const is_slow = seen.p99_ratio >= SLOW_FROM || (health.state === "degraded" && seen.p99_ratio >= SLOW_UNTIL);
-  if (!is_slow) return undefined;
+  if (!is_slow) return overloadText(seen);
   // The numbers move at every look; those that brought it here stay.
   if (health.state === "degraded" && health.until_ms === undefined) return health.cause;
   return `P99 ${Math.floor(seen.p99_ratio * 10 + 0.5) / 10} times the typical node's`;

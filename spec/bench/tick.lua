@@ -28,7 +28,21 @@ local function pause()
 end
 
 math.randomseed(1)
-local c = kit.new({ nodes = ids, upstream = { max_ejected_share = 0.5 }, pause = pause })
+local c = kit.new({ nodes = ids, upstream = { max_ejected_share = 0.5 }, pause = pause, runningMs = cpu_ms })
+
+--- In entries of up to 100 nodes, as a worker's flush.
+local function report(nodes)
+  local entry, entered = {}, 0
+  for id, delta in pairs(nodes) do
+    entry[id], entered = delta, entered + 1
+    if entered == 100 then
+      c:report(entry)
+      entry, entered = {}, 0
+    end
+  end
+  c:report(entry)
+end
+
 local total_ms, ticks, worst = 0, 0, {}
 for tick = 1, 140 do
   for _ = 1, 5 do
@@ -47,7 +61,7 @@ for tick = 1, 140 do
       local bad = tonumber(id:match("(%d+):")) % 100 == 7 and math.random() < 0.3
       nodes[id] = deltas.delta(sample, bad and { err = 1, failures = 1 } or {})
     end
-    c:report(nodes)
+    report(nodes)
   end
   collectgarbage()
   longest_ms = 0

@@ -87,6 +87,7 @@ function M.new(options)
       kit.warnings[#kit.warnings + 1] = kind .. ": " .. message
     end,
     pause = options.pause,
+    runningMs = options.runningMs,
     probes = options.probes,
     wallS = function()
       return 1700000000 + kit.now_ms / 1000

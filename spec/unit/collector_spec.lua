@@ -458,6 +458,46 @@ describe("many nodes", function()
     assert.equal(4, c.store.get("generation"))
   end)
 
+  it("come to the same with a pause at every look at the clock as without any", function()
+    local function play(pause, runningMs)
+      local c = kit.new({ nodes = ids, pause = pause, runningMs = runningMs })
+      for tick = 1, 24 do
+        local said = kit.steady(ids, 2, 10)()
+        said.n7 = deltas.delta({}, { err = 3, failures = 3 })
+        said.n8 = tick < 6 and deltas.delta({}, { fail = 3, streak = 3 }) or nil
+        c:report(said)
+        c:tick()
+      end
+      -- A successor, in the same way.
+      local next_one = kit.new({ nodes = ids, store = c.store, now_ms = c.now_ms, pause = pause, runningMs = runningMs })
+      next_one:tick()
+      return c.store.values
+    end
+    local clock_ms, pauses = 0, 0
+    local paused = play(function()
+      pauses = pauses + 1
+    end, function()
+      clock_ms = clock_ms + 1
+      return clock_ms
+    end)
+    assert.is_true(pauses > 24 * #ids / 16, pauses)
+    assert.same(play(), paused)
+  end)
+
+  it("do not pause while the clock says that no time has passed", function()
+    local c = kit.new({
+      nodes = ids,
+      pause = function()
+        error("paused")
+      end,
+      runningMs = function()
+        return 5
+      end,
+    })
+    c:run(2, kit.steady(ids, 2, 10))
+    assert.equal(4, c.store.get("generation"))
+  end)
+
   it("go on after a tick that was killed in a pause", function()
     local broken = true
     local c = kit.new({
@@ -474,6 +514,7 @@ describe("many nodes", function()
     broken = false
     c:tick(6000)
     assert.equal(c.now_ms, c:snapshot().at_ms)
+    assert.equal(#ids, c.collector.node_count)
   end)
 end)
 

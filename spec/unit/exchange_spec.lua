@@ -55,6 +55,45 @@ describe("the exchange between workers", function()
     assert.equal(7, cjson.decode(store.get("worker:1")).in_flight.backend.n2)
   end)
 
+  it("sends the counts of many nodes in several entries, each node once", function()
+    local store = fake_store()
+    local up = upstreams.new({ nodes = 250 })
+    local small = upstreams.new({ nodes = 3, config = { name = "small" } })
+    for node = 0, 249 do
+      counters.countPick(up.counters, node)
+    end
+    counters.countPick(small.counters, 1)
+    exchange.publish(worker(store, 1), { small, up }, false, 1000)
+    local picks, entries, most = 0, 0, 0
+    local text = store.pop("deltas")
+    while text do
+      local nodes = 0
+      for _, deltas in pairs(cjson.decode(text).upstreams) do
+        for _, delta in pairs(deltas) do
+          nodes, picks = nodes + 1, picks + delta.picks
+        end
+      end
+      entries, most = entries + 1, math.max(most, nodes)
+      text = store.pop("deltas")
+    end
+    assert.same({ 251, 3, 100 }, { picks, entries, most })
+    assert.is_nil(counters.takeDeltas(up.counters, up.pool.ids))
+  end)
+
+  it("keeps what it had no room for, but for the entry that was refused", function()
+    local store = fake_store()
+    local up = upstreams.new({ nodes = 250 })
+    for node = 0, 249 do
+      counters.countPick(up.counters, node)
+    end
+    store.full = true
+    local faults = {}
+    exchange.publish(worker(store, 1, faults), { up }, false, 1000)
+    store.full = false
+    assert.is_true(#faults >= 1)
+    assert.equal(150, up.counters.dirty_count)
+  end)
+
   it("forgets a worker that has stopped publishing", function()
     local store = fake_store()
     local a, b = worker(store, 1), worker(store, 2)

@@ -76,10 +76,11 @@ function load(collector, now_ms)
         names[#names + 1] = name
     end
     __TS__ArraySort(names)
+    collector.node_count = 0
     do
         local i = 0
         while i < #names do
-            local upstream = newUpstreamRecord(collector.config.upstreams[names[i + 1]], collector.deps, now_ms)
+            local upstream = newUpstreamRecord(collector, collector.config.upstreams[names[i + 1]], now_ms)
             upstream.windows_part = i
             collector.upstreams[i + 1] = upstream
             collector.node_count = collector.node_count + #upstream.nodes
@@ -124,6 +125,7 @@ function ____exports.newCollector(config, deps)
         node_count = 0,
         busy_since_ms = nil,
         work = 0,
+        slice_from_ms = 0,
         full = false,
         full_before = false
     }
@@ -140,6 +142,9 @@ function ____exports.tick(collector, now_ms)
     end
     collector.busy_since_ms = now_ms
     collector.work = 0
+    local ____collector_2 = collector
+    local ____opt_0 = collector.deps.runningMs
+    ____collector_2.slice_from_ms = ____opt_0 and ____opt_0() or 0
     if not collector.loaded then
         load(collector, now_ms)
     end
@@ -156,8 +161,8 @@ function ____exports.tick(collector, now_ms)
         local i = 0
         while i < #collector.upstreams do
             local upstream = collector.upstreams[i + 1]
-            local ____opt_0 = collector.deps.probes
-            if (____opt_0 and ____opt_0.takeNews(upstream.config.name)) == true then
+            local ____opt_3 = collector.deps.probes
+            if (____opt_3 and ____opt_3.takeNews(upstream.config.name)) == true then
                 upstream.active = true
             end
             local moved = refreshWills(

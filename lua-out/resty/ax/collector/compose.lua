@@ -1,5 +1,5 @@
 local ____exports = {}
-local snapshotBody, detailBody, describe, takeState, requestsPerS, poolText, STATE_TEXTS
+local snapshotBody, detailParts, describe, takeState, requestsPerS, poolText, STATE_TEXTS
 local ____text = require("resty.ax.core.health.text")
 local reasonText = ____text.reasonText
 local ____histogram = require("resty.ax.core.histogram")
@@ -73,16 +73,21 @@ function snapshotBody(collector, upstream)
     parts[____end + 1] = "}}"
     return table.concat(parts, "")
 end
-function detailBody(collector, upstream, now_ms)
-    local texts = {}
+function detailParts(collector, upstream, now_ms)
+    local parts = {
+        "",
+        poolText(collector, upstream, now_ms) .. ",\"nodes\":{"
+    }
     do
         local i = 0
         while i < #upstream.nodes do
-            texts[i + 1] = upstream.nodes[i + 1].detail_text
+            parts[#parts + 1] = upstream.nodes[i + 1].detail_text
+            parts[#parts + 1] = ","
             i = i + 1
         end
     end
-    return ((poolText(collector, upstream, now_ms) .. ",\"nodes\":{") .. table.concat(texts, ",")) .. "}}"
+    parts[(#upstream.nodes > 0 and #parts - 1 or #parts) + 1] = "}}"
+    return parts
 end
 function describe(collector, upstream, node, now_ms)
     local ____node_1 = node
@@ -151,6 +156,7 @@ function poolText(collector, upstream, now_ms)
         local i = 0
         while i < #upstream.nodes do
             local short = upstream.nodes[i + 1].windows.short.total
+            breathe(collector, 0.5)
             if short.ok > 0 then
                 mergeInto(hist, short.hist)
             end
@@ -215,8 +221,7 @@ function ____exports.composeUpstream(collector, upstream, now_ms)
     if not upstream.detail_due then
         return
     end
-    upstream.detail_body = detailBody(collector, upstream, now_ms)
-    breathe(collector, count / 2)
+    upstream.detail_parts = detailParts(collector, upstream, now_ms)
 end
 STATE_TEXTS = {}
 for state in pairs(STATES) do
@@ -239,7 +244,7 @@ function ____exports.composeWindows(collector, upstream, now_ms)
             local node = nodes[i + 1]
             local long = node.windows.long.total
             node.windows_text = isEmpty(long) and "" or ((node.key .. ":\"") .. tallyText(long)) .. "\""
-            breathe(collector, 2)
+            breathe(collector, 6)
             i = i + 1
         end
     end
@@ -247,16 +252,24 @@ function ____exports.composeWindows(collector, upstream, now_ms)
     if part + 1 < parts then
         return nil
     end
-    local texts = {}
+    local texts = {("{\"at_ms\":" .. tostring(now_ms)) .. ",\"nodes\":{"}
     do
         local i = 0
         while i < #nodes do
-            if nodes[i + 1].windows_text ~= "" then
+            do
+                if nodes[i + 1].windows_text == "" then
+                    goto __continue35
+                end
+                if #texts > 1 then
+                    texts[#texts + 1] = ","
+                end
                 texts[#texts + 1] = nodes[i + 1].windows_text
             end
+            ::__continue35::
             i = i + 1
         end
     end
-    return ((("{\"at_ms\":" .. tostring(now_ms)) .. ",\"nodes\":{") .. table.concat(texts, ",")) .. "}}"
+    texts[#texts + 1] = "}}"
+    return table.concat(texts, "")
 end
 return ____exports

@@ -85,6 +85,7 @@ function moveScores(collector, upstream, now_ms)
     do
         local i = 0
         while i < #nodes do
+            breathe(collector, 0.25)
             nodes[i + 1].usual_ms = usual_ms
             moveScore(nodes[i + 1], upstream, reference_ms, now_ms)
             i = i + 1
@@ -174,6 +175,7 @@ function ____exports.judgeUpstream(collector, upstream, now_ms)
     do
         local i = 0
         while i < #upstream.nodes do
+            breathe(collector, 0.5)
             advanceNode(upstream.nodes[i + 1].windows, now_ms)
             i = i + 1
         end

@@ -1,14 +1,17 @@
 local ____exports = {}
-local publishUpstream, write, noteWrite
+local publishUpstream, writeDetail, write, noteWrite
 local ____compose = require("resty.ax.collector.compose")
 local composeWindows = ____compose.composeWindows
 local ____events = require("resty.ax.collector.events")
 local publishKinds = ____events.publishKinds
+local ____state = require("resty.ax.collector.state")
+local breathe = ____state.breathe
 function publishUpstream(collector, upstream, head, now_ms)
     local name = upstream.config.name
     write(collector, "snapshot:" .. name, head .. upstream.snapshot_body)
+    breathe(collector, #upstream.nodes / 4)
     if upstream.detail_due or upstream.settled then
-        write(collector, "detail:" .. name, head .. upstream.detail_body)
+        writeDetail(collector, upstream, head)
     end
     upstream.detail_due = false
     local windows = composeWindows(collector, upstream, now_ms)
@@ -16,6 +19,19 @@ function publishUpstream(collector, upstream, head, now_ms)
     if windows ~= nil then
         write(collector, "windows:" .. name, windows)
     end
+end
+function writeDetail(collector, upstream, head)
+    local parts = upstream.detail_parts
+    if #parts == 0 then
+        return
+    end
+    parts[1] = head
+    write(
+        collector,
+        "detail:" .. upstream.config.name,
+        table.concat(parts, "")
+    )
+    breathe(collector, #upstream.nodes / 2)
 end
 function write(collector, key, text)
     noteWrite(

@@ -1,5 +1,5 @@
 local ____exports = {}
-local readEntry, takeDetails, takeHealth, longestRampMs, longestCoolDownMs, takeScore, takeReports, takeWindows, MANY_EJECTIONS, LONGEST_BUSY_MS
+local readEntry, takeDetails, takeHealth, longestRampMs, longestCoolDownMs, takeScore, takeReports, takeWindows, MANY_EJECTIONS, PARSING, LONGEST_BUSY_MS
 local ____cool_down = require("resty.ax.core.health.cool_down")
 local coolDownMs = ____cool_down.coolDownMs
 local ____record = require("resty.ax.core.health.record")
@@ -22,6 +22,8 @@ local restore = ____windows.restore
 local ____events = require("resty.ax.collector.events")
 local emitTransition = ____events.emitTransition
 local takeEvents = ____events.takeEvents
+local ____state = require("resty.ax.collector.state")
+local breathe = ____state.breathe
 local ____tally_text = require("resty.ax.collector.tally_text")
 local parseTally = ____tally_text.parseTally
 local ____values = require("resty.ax.core.values")
@@ -57,6 +59,7 @@ function takeDetails(collector, upstream, details, now_ms)
         while i < #upstream.nodes do
             local node = upstream.nodes[i + 1]
             local old = asRecord(details[node.config.id])
+            breathe(collector, 2)
             if old ~= nil then
                 takeHealth(node, upstream, old, now_ms)
                 takeScore(node, upstream, old, now_ms)
@@ -207,12 +210,14 @@ function takeWindows(collector, upstream, now_ms)
                     node.windows.long,
                     parseTally(text, upstream.config.min_samples)
                 )
+                breathe(collector, PARSING)
             end
             i = i + 1
         end
     end
 end
 MANY_EJECTIONS = 32
+PARSING = 8
 --- Takes over everything the store knows of the configured upstreams. Never throws; warns of what it cannot read.
 function ____exports.takeOver(collector, now_ms)
     local upstreams = collector.upstreams

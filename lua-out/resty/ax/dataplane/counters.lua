@@ -147,24 +147,29 @@ local function takeNode(counters, node)
     clearNode(counters, node)
     return delta
 end
---- Takes out everything counted since the last call, keyed by node identity.
+--- Takes out what was counted since the last call, keyed by node identity.
 -- 
--- @returns undefined when nothing happened
-function ____exports.takeDeltas(counters, ids)
+-- @param most nodes at a time: while this many come, there may be more
+-- @returns undefined when nothing happened, or nothing is left
+function ____exports.takeDeltas(counters, ids, most)
+    if most == nil then
+        most = math.huge
+    end
     if counters.dirty_count == 0 then
         return nil
     end
     local deltas = {}
+    local ____end = math.max(0, counters.dirty_count - most)
     do
-        local k = 0
-        while k < counters.dirty_count do
+        local k = counters.dirty_count - 1
+        while k >= ____end do
             local node = counters.dirty[k + 1]
             counters.is_dirty[node + 1] = false
             deltas[ids[node + 1]] = takeNode(counters, node)
-            k = k + 1
+            k = k - 1
         end
     end
-    counters.dirty_count = 0
+    counters.dirty_count = ____end
     return deltas
 end
 return ____exports

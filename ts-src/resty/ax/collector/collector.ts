@@ -37,6 +37,7 @@ export function newCollector(config: AxConfig, deps: CollectorDeps): Collector {
     node_count: 0,
     busy_since_ms: undefined,
     work: 0,
+    slice_from_ms: 0,
     full: false,
     full_before: false,
   };
@@ -55,6 +56,7 @@ export function tick(collector: Collector, now_ms: number): void {
   collector.busy_since_ms = now_ms;
   // A pause is for long ticks: the work of many short ones does not add up to one.
   collector.work = 0;
+  collector.slice_from_ms = collector.deps.runningMs?.() ?? 0;
   if (!collector.loaded) load(collector, now_ms);
   for (let i = 0; i < collector.upstreams.length; i++) collector.upstreams[i].active = false;
   takeDeltas(collector, now_ms);
@@ -98,8 +100,10 @@ function load(collector: Collector, now_ms: number): void {
   for (const name in collector.config.upstreams) names.push(name);
   // The same order everywhere: records have none of their own in Lua.
   names.sort();
+  // Not what a tick that was killed here had counted.
+  collector.node_count = 0;
   for (let i = 0; i < names.length; i++) {
-    const upstream = newUpstreamRecord(collector.config.upstreams[names[i]], collector.deps, now_ms);
+    const upstream = newUpstreamRecord(collector, collector.config.upstreams[names[i]], now_ms);
     upstream.windows_part = i;
     collector.upstreams[i] = upstream;
     collector.node_count += upstream.nodes.length;

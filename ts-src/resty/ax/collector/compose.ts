@@ -45,8 +45,7 @@ export function composeUpstream(collector: Collector, upstream: UpstreamRecord, 
   if (upstream.detail_cursor === 0) upstream.detail_due = true;
   upstream.snapshot_body = snapshotBody(collector, upstream);
   if (!upstream.detail_due) return;
-  upstream.detail_body = detailBody(collector, upstream, now_ms);
-  breathe(collector, count / 2);
+  upstream.detail_parts = detailParts(collector, upstream, now_ms);
 }
 
 /**
@@ -103,10 +102,16 @@ function snapshotBody(collector: Collector, upstream: UpstreamRecord): string {
 const STATE_TEXTS = {} as Record<NodeState, string>;
 for (const state in STATES) STATE_TEXTS[state as NodeState] = `:{"state":"${state}","weight":`;
 
-function detailBody(collector: Collector, upstream: UpstreamRecord, now_ms: number): string {
-  const texts: string[] = [];
-  for (let i = 0; i < upstream.nodes.length; i++) texts[i] = upstream.nodes[i].detail_text;
-  return `${poolText(collector, upstream, now_ms)},"nodes":{${texts.join(",")}}}`;
+/** With a place for the head. */
+function detailParts(collector: Collector, upstream: UpstreamRecord, now_ms: number): string[] {
+  const parts = ["", `${poolText(collector, upstream, now_ms)},"nodes":{`];
+  for (let i = 0; i < upstream.nodes.length; i++) {
+    parts[parts.length] = upstream.nodes[i].detail_text;
+    parts[parts.length] = ",";
+  }
+  // In the place of the last comma, or of nothing.
+  parts[upstream.nodes.length > 0 ? parts.length - 1 : parts.length] = "}}";
+  return parts;
 }
 
 /** Brings a node's DetailNode and its text up to date. */
@@ -158,6 +163,7 @@ function poolText(collector: Collector, upstream: UpstreamRecord, now_ms: number
   let requests_per_s = 0;
   for (let i = 0; i < upstream.nodes.length; i++) {
     const short = upstream.nodes[i].windows.short.total;
+    breathe(collector, 0.5);
     if (short.ok > 0) mergeInto(hist, short.hist);
     ok += short.ok;
     requests_per_s += requestsPerS(upstream.nodes[i]);
@@ -187,13 +193,16 @@ export function composeWindows(collector: Collector, upstream: UpstreamRecord, n
     const node = nodes[i];
     const long = node.windows.long.total;
     node.windows_text = isEmpty(long) ? "" : `${node.key}:"${tallyText(long)}"`;
-    breathe(collector, 2);
+    breathe(collector, 6);
   }
   upstream.windows_part = part + 1;
   if (part + 1 < parts) return undefined;
-  const texts: string[] = [];
+  const texts = [`{"at_ms":${now_ms},"nodes":{`];
   for (let i = 0; i < nodes.length; i++) {
-    if (nodes[i].windows_text !== "") texts[texts.length] = nodes[i].windows_text;
+    if (nodes[i].windows_text === "") continue;
+    if (texts.length > 1) texts[texts.length] = ",";
+    texts[texts.length] = nodes[i].windows_text;
   }
-  return `{"at_ms":${now_ms},"nodes":{${texts.join(",")}}}`;
+  texts[texts.length] = "}}";
+  return texts.join("");
 }

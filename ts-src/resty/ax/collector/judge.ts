@@ -15,7 +15,10 @@ import { round } from "../core/values";
  * @param now_ms monotonic ms
  */
 export function judgeUpstream(collector: Collector, upstream: UpstreamRecord, now_ms: number): void {
-  for (let i = 0; i < upstream.nodes.length; i++) advanceNode(upstream.nodes[i].windows, now_ms);
+  for (let i = 0; i < upstream.nodes.length; i++) {
+    breathe(collector, 0.5);
+    advanceNode(upstream.nodes[i].windows, now_ms);
+  }
   moveStates(collector, upstream, now_ms);
   moveScores(collector, upstream, now_ms);
   measureInFlight(upstream);
@@ -89,6 +92,7 @@ function moveScores(collector: Collector, upstream: UpstreamRecord, now_ms: numb
   upstream.typical_p99_ms = reference_ms ?? 0;
   const usual_ms = reference_ms === undefined ? 0 : Math.max(reference_ms, LATENCY_FLOOR_MS) * USUAL_RATIO;
   for (let i = 0; i < nodes.length; i++) {
+    breathe(collector, 0.25);
     nodes[i].usual_ms = usual_ms;
     moveScore(nodes[i], upstream, reference_ms, now_ms);
   }

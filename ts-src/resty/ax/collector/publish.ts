@@ -1,6 +1,6 @@
 import { composeWindows } from "./compose";
 import { publishKinds } from "./events";
-import type { Collector, UpstreamRecord } from "./state";
+import { breathe, type Collector, type UpstreamRecord } from "./state";
 
 /**
  * Writes what the collector found, every upstream's snapshot and detail, then the generation that tells
@@ -27,11 +27,20 @@ export function publish(collector: Collector, now_ms: number): void {
 function publishUpstream(collector: Collector, upstream: UpstreamRecord, head: string, now_ms: number): void {
   const name = upstream.config.name;
   write(collector, `snapshot:${name}`, head + upstream.snapshot_body);
-  if (upstream.detail_due || upstream.settled) write(collector, `detail:${name}`, head + upstream.detail_body);
+  breathe(collector, upstream.nodes.length / 4);
+  if (upstream.detail_due || upstream.settled) writeDetail(collector, upstream, head);
   upstream.detail_due = false;
   const windows = composeWindows(collector, upstream, now_ms);
   publishKinds(collector, upstream, windows !== undefined);
   if (windows !== undefined) write(collector, `windows:${name}`, windows);
+}
+
+function writeDetail(collector: Collector, upstream: UpstreamRecord, head: string): void {
+  const parts = upstream.detail_parts;
+  if (parts.length === 0) return;
+  parts[0] = head;
+  write(collector, `detail:${upstream.config.name}`, parts.join(""));
+  breathe(collector, upstream.nodes.length / 2);
 }
 
 function write(collector: Collector, key: string, text: string): void {

@@ -29,6 +29,8 @@ export interface CollectorDeps {
    * in nginx's timers. Absent: a tick runs through.
    */
   pause?(this: void): void;
+  /** A clock that runs on during a tick, ms from anywhere: for the length of its slices alone. Absent: work is counted. */
+  runningMs?(this: void): number;
   /** Active probes; absent when no upstream has any. */
   probes?: ProbeSource;
   /** Wall clock, Unix seconds: only for the time that events show. Absent: 0. */
@@ -93,7 +95,8 @@ export interface UpstreamRecord {
   /** Nothing will change until something is reported: what was published can be published again. */
   settled: boolean;
   snapshot_body: string;
-  detail_body: string;
+  /** The text of detail:<upstream> in pieces, the first of them the head: joined once, because it is long. */
+  detail_parts: string[];
   /** Picks of all nodes in the short window. */
   picks: number;
   /** P99 of the typical node as of the last look, ms; 0 = not known. */
@@ -129,8 +132,10 @@ export interface Collector {
   node_count: number;
   /** Begin of the tick that is under way, perhaps pausing; undefined between ticks. */
   busy_since_ms?: number;
-  /** Nodes worked on since the last pause. */
+  /** Nodes worked on since the last look at the clock; without one, since the last pause. */
   work: number;
+  /** When the slice under way began, by `runningMs`. */
+  slice_from_ms: number;
   /** Gives back the slots of workers that died. */
   slots?: SlotRepair;
   /** A write failed in this tick, or in the last one: the warning has been given. */
@@ -207,8 +212,14 @@ function nameHosts(nodes: NodeRecord[]): void {
   for (let i = 0; i < nodes.length; i++) nodes[i].host = "";
 }
 
-/** @returns the upstream with every node fresh */
-export function newUpstreamRecord(config: UpstreamConfig, deps: CollectorDeps, now_ms: number): UpstreamRecord {
+/** Making a node's windows takes as long as so many looks at it. */
+const MAKING = 8;
+
+/**
+ * The upstream with every node fresh. May pause.
+ */
+export function newUpstreamRecord(collector: Collector, config: UpstreamConfig, now_ms: number): UpstreamRecord {
+  const { deps } = collector;
   const by_id: Record<string, NodeRecord | undefined> = {};
   const nodes: NodeRecord[] = [];
   const count = config.nodes.length;
@@ -217,6 +228,7 @@ export function newUpstreamRecord(config: UpstreamConfig, deps: CollectorDeps, n
     const node = newNodeRecord(config.nodes[i], config, key, now_ms);
     by_id[node.config.id] = node;
     nodes[i] = node;
+    breathe(collector, MAKING);
   }
   nodes.sort((a, b) => (a.config.id < b.config.id ? -1 : a.config.id > b.config.id ? 1 : 0));
   nameHosts(nodes);
@@ -229,7 +241,7 @@ export function newUpstreamRecord(config: UpstreamConfig, deps: CollectorDeps, n
     active: true,
     settled: false,
     snapshot_body: "",
-    detail_body: "",
+    detail_parts: [],
     picks: 0,
     typical_p99_ms: 0,
     usual_in_flight: 0,
@@ -242,7 +254,13 @@ export function newUpstreamRecord(config: UpstreamConfig, deps: CollectorDeps, n
   };
 }
 
-/** Nodes worked on at a time: 2 to 4 µs each, twice that on a busy machine. */
+/** How long a tick works on between two pauses, ms: half of what a worker may be kept from its requests. */
+const SLICE_MS = 1;
+
+/** Looks at nodes, 1 to 4 µs each, between two looks at the clock. */
+const WORK_PER_LOOK = 16;
+
+/** Without a clock: looks at nodes between two pauses. */
 const WORK_AT_A_TIME = 200;
 
 /**
@@ -251,8 +269,11 @@ const WORK_AT_A_TIME = 200;
  * @param nodes looked at since the last call
  */
 export function breathe(collector: Collector, nodes: number): void {
+  const { pause, runningMs } = collector.deps;
   collector.work += nodes;
-  if (collector.work < WORK_AT_A_TIME) return;
+  if (pause === undefined || collector.work < (runningMs === undefined ? WORK_AT_A_TIME : WORK_PER_LOOK)) return;
   collector.work = 0;
-  if (collector.deps.pause !== undefined) collector.deps.pause();
+  if (runningMs !== undefined && runningMs() - collector.slice_from_ms < SLICE_MS) return;
+  pause();
+  if (runningMs !== undefined) collector.slice_from_ms = runningMs();
 }

@@ -7,7 +7,7 @@ import { restoreNodeReport } from "../core/node_report";
 import { clampScore } from "../core/score";
 import { restore } from "../core/windows";
 import { emitTransition, takeEvents } from "./events";
-import { type Collector, type NodeRecord, type UpstreamRecord } from "./state";
+import { breathe, type Collector, type NodeRecord, type UpstreamRecord } from "./state";
 import { parseTally } from "./tally_text";
 import { asCount, asNumber, asRecord } from "../core/values";
 
@@ -19,6 +19,9 @@ import { asCount, asNumber, asRecord } from "../core/values";
 
 /** Enough for the longest cool-down, whatever the first one is. */
 const MANY_EJECTIONS = 32;
+
+/** A text of a window takes as long as so many looks at a node. */
+const PARSING = 8;
 
 /** Takes over everything the store knows of the configured upstreams. Never throws; warns of what it cannot read. */
 export function takeOver(collector: Collector, now_ms: number): void {
@@ -56,6 +59,7 @@ function takeDetails(
   for (let i = 0; i < upstream.nodes.length; i++) {
     const node = upstream.nodes[i];
     const old = asRecord(details[node.config.id]);
+    breathe(collector, 2);
     if (old !== undefined) {
       takeHealth(node, upstream, old, now_ms);
       takeScore(node, upstream, old, now_ms);
@@ -153,6 +157,7 @@ function takeWindows(collector: Collector, upstream: UpstreamRecord, now_ms: num
     const outdated = (node.health.state === "ramping" || !isUsable(node.health.state)) && node.health.since_ms >= at_ms;
     if (typeof text === "string" && !outdated && isUsable(node.health.state)) {
       restore(node.windows.long, parseTally(text, upstream.config.min_samples));
+      breathe(collector, PARSING);
     }
   }
 }

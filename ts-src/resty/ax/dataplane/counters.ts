@@ -165,17 +165,19 @@ function takeNode(counters: Counters, node: number): NodeDelta {
 }
 
 /**
- * Takes out everything counted since the last call, keyed by node identity.
- * @returns undefined when nothing happened
+ * Takes out what was counted since the last call, keyed by node identity.
+ * @param most nodes at a time: while this many come, there may be more
+ * @returns undefined when nothing happened, or nothing is left
  */
-export function takeDeltas(counters: Counters, ids: string[]): Record<string, NodeDelta> | undefined {
+export function takeDeltas(counters: Counters, ids: string[], most = Infinity): Record<string, NodeDelta> | undefined {
   if (counters.dirty_count === 0) return undefined;
   const deltas: Record<string, NodeDelta> = {};
-  for (let k = 0; k < counters.dirty_count; k++) {
+  const end = Math.max(0, counters.dirty_count - most);
+  for (let k = counters.dirty_count - 1; k >= end; k--) {
     const node = counters.dirty[k];
     counters.is_dirty[node] = false;
     deltas[ids[node]] = takeNode(counters, node);
   }
-  counters.dirty_count = 0;
+  counters.dirty_count = end;
   return deltas;
 }

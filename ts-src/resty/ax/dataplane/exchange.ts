@@ -9,7 +9,6 @@ import { asCount, asNumber, asRecord } from "../core/values";
 import {
   type Delta,
   DELTAS_MAX,
-  type NodeDelta,
   OLDEST_FROM_MS,
   SLOTS_MAX,
   type Snapshot,
@@ -151,28 +150,46 @@ function publishRecord(exchange: Exchange, upstreams: Upstream[], exiting: boole
   if (typeof slots !== "number" || slots < exchange.slot) exchange.store.set("worker:slots", exchange.slot);
 }
 
-function publishDeltas(exchange: Exchange, upstreams: Upstream[], now_ms: number): void {
-  let changed: Record<string, Record<string, NodeDelta>> | undefined;
-  for (const upstream of upstreams) {
-    const deltas = takeDeltas(upstream.counters, upstream.pool.ids);
-    if (deltas !== undefined) {
-      changed ??= {};
-      changed[upstream.pool.name] = deltas;
-    }
-  }
-  if (changed === undefined) return;
+/** Nodes in one entry of `deltas`: the collector decodes an entry in one go, and must be done with it in a millisecond. */
+const NODES_PER_DELTA = 100;
+
+/** @returns false: no use to go on, nothing more will fit */
+function pushDelta(exchange: Exchange, changed: Delta["upstreams"], now_ms: number): boolean {
   const delta: Delta = { pid: exchange.pid, at_ms: now_ms, upstreams: changed };
   const text = exchange.encode(delta);
   if (text === undefined) {
     exchange.onFault("store_corrupt", "this worker's counters cannot be written as JSON: the last ones are lost");
-    return;
+    return true;
   }
   const length = exchange.store.push("deltas", text);
   if (length === undefined) {
     exchange.onFault("store_full", "no room for this worker's counters: the last ~100 ms are not counted");
-  } else if (length > DELTAS_MAX) {
-    exchange.store.pop("deltas");
+    return false;
   }
+  if (length > DELTAS_MAX) exchange.store.pop("deltas");
+  return true;
+}
+
+/** Small upstreams share an entry, large ones have several. */
+function publishDeltas(exchange: Exchange, upstreams: Upstream[], now_ms: number): void {
+  let changed: Delta["upstreams"] | undefined;
+  let nodes = 0;
+  for (const { counters, pool } of upstreams) {
+    while (counters.dirty_count > 0) {
+      const before = counters.dirty_count;
+      const deltas = takeDeltas(counters, pool.ids, NODES_PER_DELTA - nodes);
+      if (deltas === undefined) break;
+      changed ??= {};
+      changed[pool.name] = deltas;
+      nodes += before - counters.dirty_count;
+      if (nodes >= NODES_PER_DELTA) {
+        if (!pushDelta(exchange, changed, now_ms)) return;
+        changed = undefined;
+        nodes = 0;
+      }
+    }
+  }
+  if (changed !== undefined) pushDelta(exchange, changed, now_ms);
 }
 
 /** Adds what is new to the shared counts of requests without a key. */

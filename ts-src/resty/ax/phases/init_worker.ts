@@ -24,7 +24,7 @@ import { releaseHolds } from "../dataplane/holds";
 import { newUpstream, type Upstream } from "../dataplane/upstream";
 import { type Prepared, process, type Worker } from "../dataplane/worker";
 import { eventText } from "../core/health/events";
-import { nowMs, wallS } from "../nginx/clock";
+import { nowMs, runningMs, wallS } from "../nginx/clock";
 import { newKeyReader } from "../nginx/key_reader";
 import { decode, encode } from "../nginx/json";
 import { logError, logNotice } from "../nginx/log";
@@ -150,6 +150,7 @@ function newOffice(worker: Worker, now_ms: number): Collector {
     pid: worker.exchange.pid,
     processAlive,
     pause,
+    runningMs,
     probes: worker.probes?.source,
     wallS,
     onEvent: (upstream, event) => {

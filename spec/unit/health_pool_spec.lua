@@ -2,6 +2,7 @@
 local cjson = require("cjson.safe")
 local deltas = require("deltas")
 local events = require("resty.ax.observe.events")
+local fake_store = require("fake_store")
 local in_flight = require("resty.ax.dataplane.in_flight")
 local kit = require("collector_kit")
 local limits = require("resty.ax.dataplane.limits")
@@ -11,6 +12,7 @@ local requests = require("resty.ax.dataplane.requests")
 local reserve = require("resty.ax.dataplane.reserve")
 local apply_snapshot = require("resty.ax.dataplane.apply_snapshot")
 local upstreams = require("upstreams")
+local wire = require("resty.ax.core.wire")
 
 local six = { "a", "b", "c", "d", "e", "f" }
 local shipped = { max_ejected_share = 0.5, return_trial = true, slow_start_s = 120 }
@@ -183,8 +185,8 @@ describe("a node that refuses for load", function()
 end)
 
 describe("trials", function()
-  local function half_open()
-    local c = kit.new({ nodes = six, upstream = shipped })
+  local function half_open(store)
+    local c = kit.new({ nodes = six, upstream = shipped, store = store })
     c:run(5, kit.steady(six, 20, 10))
     c:report(dead({ "a" }))
     c:tick()
@@ -244,6 +246,14 @@ describe("trials", function()
     end
     return trials
   end
+
+  it("are not kept from anybody by a key of the node's former life, which a removed node leaves behind", function()
+    local store = fake_store()
+    store.set(wire.trialKey("backend", "a", 1), 1)
+    local c = half_open(store)
+    assert.equal(1, c:snapshot().nodes.a.trial)
+    assert.equal(1, pick_many(worker(c), 50))
+  end)
 
   it("go to another request when the one that took them gets no slot", function()
     local c = half_open()
@@ -473,6 +483,7 @@ describe("a node that is new to a running gateway", function()
       takeNews = function()
         return true
       end,
+      rest = function() end,
       record = function() end,
       summary = function() end,
     })

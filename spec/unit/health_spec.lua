@@ -466,6 +466,8 @@ describe("probes", function()
     pending()
     assert.equal("pending", node.look({ probe = probe({}) }, 59000))
     assert.equal("ramping", node.look({ probe = probe({}) }, 1000))
+    pending()
+    assert.equal("ramping", node.look({}), "a reload took the probes away: there is nothing to wait for")
   end)
 
   local function half_open()

@@ -218,6 +218,65 @@ describe("a trial", function()
   end)
 end)
 
+describe("a node in maintenance", function()
+  local cjson = require("cjson.safe")
+  local kit = require("collector_kit")
+  local operator = require("resty.ax.core.operator")
+  local NODE = "10.0.0.1:1002"
+
+  --- A collector with its prober; checks take what `takes` says.
+  local function office(store, now_ms)
+    local nodes = {}
+    for _, node in ipairs(upstream("backend", 3).nodes) do
+      nodes[#nodes + 1] = kit.node(node.id)
+    end
+    local config = kit.upstream(nodes, { probe = upstream("backend", 3, { http = HTTP, fails = 2 }).probe })
+    local prober = assert(prober_module.newProber({ upstreams = { backend = config } }, now_ms))
+    local options = { upstreams = { config }, probes = prober_module.probeSource(prober), store = store, now_ms = now_ms }
+    local c = kit.new(options)
+    function c.pass(ms, takes)
+      local checked = 0
+      local ended = drive(prober, c.now_ms, c.now_ms + ms, takes, function(at_ms)
+        if at_ms - c.now_ms >= 500 then c:tick() end
+      end)
+      for _, entry in ipairs(ended) do
+        if entry.job.node == NODE then checked = checked + 1 end
+      end
+      return checked
+    end
+    return c
+  end
+
+  local function give(c, kind)
+    local key = operator.willKey("backend", NODE)
+    if kind then c.store.set(key, cjson.encode({ kind = kind, at_ms = c.now_ms })) else c.store.remove(key) end
+    c.store.incr(operator.willVersionKey("backend"), 1)
+  end
+
+  it("is not checked, by the next collector neither, and comes back with nothing held against it", function()
+    local c = office(nil, 1000000)
+    c.pass(30000, function(job) return job.node ~= NODE and 2 or nil end)
+    assert.equal("ejected", c:at(NODE).state)
+    give(c, "maintenance")
+    c.pass(5000, quick)
+    assert.equal(0, c.pass(30000, quick))
+    assert.equal("maintenance", c:at(NODE).state)
+    local next_one = office(c.store, c.now_ms)
+    assert.equal(0, next_one.pass(30000, quick))
+    give(next_one)
+    next_one.pass(1000, quick)
+    assert.equal("ramping", next_one:at(NODE).state)
+    assert.is_true(next_one.pass(20000, quick) > 0)
+    assert.equal("pass", next_one:at(NODE).probe.verdict)
+  end)
+
+  it("is checked while it is drained only", function()
+    local c = office(nil, 1000000)
+    give(c, "drain")
+    assert.is_true(c.pass(20000, quick) > 0)
+  end)
+end)
+
 describe("what the status shows of checks", function()
   it("is of the last minutes", function()
     local prober = newProber(upstream("a", 10))

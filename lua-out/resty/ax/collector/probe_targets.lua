@@ -121,7 +121,8 @@ local function newUpstreamTarget(given, config, now_ms)
                     probe = newNodeProbe(),
                     tcp_busy = false,
                     http_busy = false,
-                    hanging = false
+                    hanging = false,
+                    rests = false
                 }
                 upstream.targets[#upstream.targets + 1] = target
                 upstream.by_id[node.id] = target

@@ -3,6 +3,7 @@ local waitingCount
 local ____record = require("resty.ax.core.probe.record")
 local probeRecord = ____record.probeRecord
 local ____results = require("resty.ax.core.probe.results")
+local forgetProbe = ____results.forgetProbe
 local record = ____results.record
 local ____rounds = require("resty.ax.core.probe.rounds")
 local nextDueMs = ____rounds.nextDueMs
@@ -15,10 +16,10 @@ local compact = ____probe_targets.compact
 local isEmpty = ____probe_targets.isEmpty
 local push = ____probe_targets.push
 function waitingCount(upstream)
-    local ____upstream_24 = upstream
-    local trials = ____upstream_24.trials
-    local waiting = ____upstream_24.waiting
-    local waiting_hanging = ____upstream_24.waiting_hanging
+    local ____upstream_26 = upstream
+    local trials = ____upstream_26.trials
+    local waiting = ____upstream_26.waiting
+    local waiting_hanging = ____upstream_26.waiting_hanging
     local lines = {trials, waiting, waiting_hanging}
     local count = 0
     do
@@ -57,7 +58,7 @@ local function takeRound(upstream, round, kind, now_ms)
     local index = takeDue(round, now_ms)
     while index ~= nil do
         local target = upstream.targets[index + 1]
-        if not isBusy(target, kind) then
+        if not target.rests and not isBusy(target, kind) then
             setBusy(target, kind, true)
             push(target.hanging and upstream.waiting_hanging or upstream.waiting, target, kind)
         end
@@ -276,6 +277,17 @@ function ____exports.probeSource(prober)
             target.probe.view.trial = "running"
             lineUpTrial(upstream, target)
             return true
+        end,
+        rest = function(name, node, rests)
+            local ____opt_24 = prober.by_name[name]
+            local target = ____opt_24 and ____opt_24.by_id[node]
+            if target == nil or target.rests == rests then
+                return
+            end
+            target.rests = rests
+            if not rests then
+                forgetProbe(target.probe)
+            end
         end,
         takeNews = function(name)
             local upstream = prober.by_name[name]

@@ -118,6 +118,13 @@ function moveState(collector, upstream, node, counts, limit_ms, now_ms)
     countNode(counts, node, -1)
     node.health = next
     countNode(counts, node, 1)
+    local rests = next.state == "maintenance"
+    if rests ~= (health.state == "maintenance") then
+        local ____opt_11 = collector.deps.probes
+        if ____opt_11 ~= nil then
+            ____opt_11.rest(upstream.config.name, node.config.id, rests)
+        end
+    end
     if next.state ~= health.state then
         changed(
             collector,
@@ -132,12 +139,15 @@ function moveState(collector, upstream, node, counts, limit_ms, now_ms)
     if health.trial > 0 and (next.state ~= health.state or next.trial ~= health.trial) then
         collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, health.trial))
     end
+    if next.trial > health.trial then
+        collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, next.trial))
+    end
     if next.state == "probing" and next.trial ~= health.trial then
         forgetSeen(seen)
         if next.live ~= true then
-            local ____opt_11 = collector.deps.probes
-            if ____opt_11 ~= nil then
-                ____opt_11.askTrial(upstream.config.name, node.config.id)
+            local ____opt_13 = collector.deps.probes
+            if ____opt_13 ~= nil then
+                ____opt_13.askTrial(upstream.config.name, node.config.id)
             end
         end
     end
@@ -193,9 +203,9 @@ function releaseOne(collector, upstream, counts, now_ms)
     )
 end
 function isOut(node)
-    local ____node_health_13 = node.health
-    local state = ____node_health_13.state
-    local by = ____node_health_13.by
+    local ____node_health_15 = node.health
+    local state = ____node_health_15.state
+    local by = ____node_health_15.by
     return (state == "ejected" or state == "probing") and by ~= "host"
 end
 function watchHosts(collector, upstream, now_ms)
@@ -203,8 +213,8 @@ function watchHosts(collector, upstream, now_ms)
     do
         local i = 0
         while i < #upstream.nodes do
-            local ____upstream_nodes_index_14 = upstream.nodes[i + 1]
-            local host = ____upstream_nodes_index_14.host
+            local ____upstream_nodes_index_16 = upstream.nodes[i + 1]
+            local host = ____upstream_nodes_index_16.host
             if host ~= "" and isOut(upstream.nodes[i + 1]) then
                 out[host] = (out[host] or 0) + 1
             end

@@ -66,9 +66,16 @@ function takeDetails(collector, upstream, details, now_ms)
                 if upstream.config.orca then
                     takeReports(node, old, now_ms)
                 end
+                local rests = node.health.state == "maintenance"
+                if rests then
+                    local ____opt_8 = collector.deps.probes
+                    if ____opt_8 ~= nil then
+                        ____opt_8.rest(upstream.config.name, node.config.id, true)
+                    end
+                end
             elseif few_are_new and not node.config.down then
-                local ____opt_8 = collector.deps.probes
-                local is_probed = (____opt_8 and ____opt_8.view(upstream.config.name, node.config.id)) ~= nil
+                local ____opt_10 = collector.deps.probes
+                local is_probed = (____opt_10 and ____opt_10.view(upstream.config.name, node.config.id)) ~= nil
                 node.health = is_probed and enter(
                     newHealth(now_ms),
                     "pending",
@@ -118,20 +125,20 @@ function takeHealth(node, upstream, old, now_ms)
     health.silent_since_ms = asNumber(old.silent_since_ms)
     health.flat_until_ms = asNumber(old.flat_until_ms)
     health.by = by
-    local ____temp_10
+    local ____temp_12
     if old.forced == true then
-        ____temp_10 = true
+        ____temp_12 = true
     else
-        ____temp_10 = nil
+        ____temp_12 = nil
     end
-    health.forced = ____temp_10
-    local ____temp_11
+    health.forced = ____temp_12
+    local ____temp_13
     if old.trial_live == true then
-        ____temp_11 = true
+        ____temp_13 = true
     else
-        ____temp_11 = nil
+        ____temp_13 = nil
     end
-    health.live = ____temp_11
+    health.live = ____temp_13
     health.trial = asCount(old.trial)
     health.trial_at_ms = math.min(
         now_ms,
@@ -150,15 +157,15 @@ function takeHealth(node, upstream, old, now_ms)
     health.until_ms = until_ms ~= nil and bounded and math.min(until_ms, now_ms + longest_ms) or nil
 end
 function longestRampMs(flat_until_ms, upstream)
-    local ____upstream_config_12 = upstream.config
-    local ramp_s = ____upstream_config_12.ramp_s
-    local slow_start_s = ____upstream_config_12.slow_start_s
+    local ____upstream_config_14 = upstream.config
+    local ramp_s = ____upstream_config_14.ramp_s
+    local slow_start_s = ____upstream_config_14.slow_start_s
     return (flat_until_ms == nil and ramp_s or ramp_s + slow_start_s) * 1000
 end
 function longestCoolDownMs(node, upstream)
-    local ____upstream_config_13 = upstream.config
-    local cool_down_s = ____upstream_config_13.cool_down_s
-    local cool_down_max_s = ____upstream_config_13.cool_down_max_s
+    local ____upstream_config_15 = upstream.config
+    local cool_down_s = ____upstream_config_15.cool_down_s
+    local cool_down_max_s = ____upstream_config_15.cool_down_max_s
     local base_s = math.max(cool_down_s, node.config.fail_timeout_s)
     return coolDownMs(base_s, MANY_EJECTIONS, cool_down_max_s, node.config.id)
 end

@@ -19,6 +19,8 @@ export interface Target {
   http_busy: boolean;
   /** The last check had no answer in time: it may wait for places with others of its kind only. */
   hanging: boolean;
+  /** In maintenance: not checked. */
+  rests: boolean;
 }
 
 /** First in, first out; entries before `first` are gone. */
@@ -140,6 +142,7 @@ function newUpstreamTarget(given: UpstreamConfig, config: ProbeConfig, now_ms: n
       tcp_busy: false,
       http_busy: false,
       hanging: false,
+      rests: false,
     };
     upstream.targets[upstream.targets.length] = target;
     upstream.by_id[node.id] = target;

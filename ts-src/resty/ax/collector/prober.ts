@@ -1,7 +1,7 @@
 import type { CheckKind } from "../core/probe/config";
 import type { CheckJob } from "../core/probe/job";
 import { probeRecord } from "../core/probe/record";
-import { type CheckResult, record } from "../core/probe/results";
+import { type CheckResult, forgetProbe, record } from "../core/probe/results";
 import { nextDueMs, type Round, takeDue } from "../core/probe/rounds";
 import { countCheck, type ProbeSummary, summarize } from "../core/probe/tally";
 import type { ProbeSource } from "../core/probe/view";
@@ -39,7 +39,7 @@ function takeRound(upstream: UpstreamTarget, round: Round, kind: CheckKind, now_
   let index = takeDue(round, now_ms);
   while (index !== undefined) {
     const target = upstream.targets[index];
-    if (!isBusy(target, kind)) {
+    if (!target.rests && !isBusy(target, kind)) {
       setBusy(target, kind, true);
       push(target.hanging ? upstream.waiting_hanging : upstream.waiting, target, kind);
     }
@@ -182,6 +182,12 @@ export function probeSource(prober: Prober): ProbeSource {
       target.probe.view.trial = "running";
       lineUpTrial(upstream, target);
       return true;
+    },
+    rest: (name, node, rests) => {
+      const target = prober.by_name[name]?.by_id[node];
+      if (target === undefined || target.rests === rests) return;
+      target.rests = rests;
+      if (!rests) forgetProbe(target.probe);
     },
     takeNews: (name) => {
       const upstream = prober.by_name[name];

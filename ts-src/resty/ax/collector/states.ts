@@ -99,12 +99,18 @@ function moveState(
   countNode(counts, node, -1);
   node.health = next;
   countNode(counts, node, 1);
+  const rests = next.state === "maintenance";
+  if (rests !== (health.state === "maintenance")) {
+    collector.deps.probes?.rest(upstream.config.name, node.config.id, rests);
+  }
   if (next.state !== health.state) changed(collector, upstream, node, health.state, now_ms);
   // Another will may mean the same state, for other reasons.
   else if (seen.will !== undefined) node.described = false;
   if (health.trial > 0 && (next.state !== health.state || next.trial !== health.trial)) {
     collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, health.trial));
   }
+  // Numbers begin anew when a node is new: a key of its former life must not be in the way.
+  if (next.trial > health.trial) collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, next.trial));
   if (next.state === "probing" && next.trial !== health.trial) {
     forgetSeen(seen);
     if (next.live !== true) collector.deps.probes?.askTrial(upstream.config.name, node.config.id);

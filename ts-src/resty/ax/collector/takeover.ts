@@ -64,6 +64,8 @@ function takeDetails(
       takeHealth(node, upstream, old, now_ms);
       takeScore(node, upstream, old, now_ms);
       if (upstream.config.orca) takeReports(node, old, now_ms);
+      const rests = node.health.state === "maintenance";
+      if (rests) collector.deps.probes?.rest(upstream.config.name, node.config.id, true);
     } else if (few_are_new && !node.config.down) {
       // Others are warm, this one is not: a share like theirs would be too much at once.
       const is_probed = collector.deps.probes?.view(upstream.config.name, node.config.id) !== undefined;

@@ -71,7 +71,12 @@ local function letters(word)
     end
     return codes
 end
-local function distanceOf(a, b)
+---
+-- @param limit from where on the number does not matter: then the result may be anything from there up
+local function distanceOf(a, b, limit)
+    if math.abs(#a - #b) >= limit then
+        return limit
+    end
     local before = {}
     local last = {}
     do
@@ -85,6 +90,7 @@ local function distanceOf(a, b)
         local i = 1
         while i <= #a do
             local row = {i}
+            local least = i
             do
                 local j = 1
                 while j <= #b do
@@ -101,8 +107,14 @@ local function distanceOf(a, b)
                         edits = before[j - 2 + 1] + 1
                     end
                     row[#row + 1] = edits
+                    if edits < least then
+                        least = edits
+                    end
                     j = j + 1
                 end
+            end
+            if least > limit then
+                return limit
             end
             before = last
             last = row
@@ -116,7 +128,8 @@ end
 function ____exports.distance(a, b)
     return distanceOf(
         letters(a),
-        letters(b)
+        letters(b),
+        math.huge
     )
 end
 --- The word's parts between "_" and "-", with bars around each: "|eject|rate|".
@@ -141,7 +154,7 @@ local function hasParts(written, candidate)
         while i < #written do
             do
                 if __TS__StringCharAt(written, i) ~= "|" then
-                    goto __continue23
+                    goto __continue26
                 end
                 if not __TS__StringIncludes(
                     candidate,
@@ -152,7 +165,7 @@ local function hasParts(written, candidate)
                 start = i
                 count = count + 1
             end
-            ::__continue23::
+            ::__continue26::
             i = i + 1
         end
     end
@@ -197,7 +210,7 @@ function ____exports.suggest(word, known)
                 1,
                 math.floor(longest / LETTERS_PER_EDIT)
             )
-            local edits = distanceOf(written, candidate)
+            local edits = distanceOf(written, candidate, least)
             if edits <= allowed and edits < longest and edits < least then
                 least = edits
                 nearest = known[i + 1]

@@ -124,8 +124,10 @@ function take(health, state, cause, will, now_ms)
     )
 end
 function admit(health, seen, upstream, now_ms)
-    local ____opt_3 = seen.probe
-    local verdict = ____opt_3 and ____opt_3.verdict
+    if seen.probe == nil then
+        return startSlowly(health, "new, and not probed any more", upstream, now_ms)
+    end
+    local verdict = seen.probe.verdict
     if verdict == "pass" then
         return startSlowly(health, "new, and its probes pass", upstream, now_ms)
     end
@@ -160,13 +162,13 @@ function coolDown(health, seen, upstream, now_ms)
 end
 function grantTrial(health, live, now_ms)
     local next = copy(health)
-    local ____live_5
+    local ____live_3
     if live then
-        ____live_5 = true
+        ____live_3 = true
     else
-        ____live_5 = nil
+        ____live_3 = nil
     end
-    next.live = ____live_5
+    next.live = ____live_3
     next.trial = health.trial + 1
     next.trial_at_ms = now_ms
     return next
@@ -325,12 +327,12 @@ function soften(health, seen, upstream, now_ms)
     end
     local degraded = degradedCause(health, seen, now_ms)
     if degraded ~= nil then
-        local ____temp_14 = now_ms < seen.busy_until_ms
-        if ____temp_14 then
-            local ____opt_12 = seen.probe
-            ____temp_14 = (____opt_12 and ____opt_12.slow) ~= true
+        local ____temp_12 = now_ms < seen.busy_until_ms
+        if ____temp_12 then
+            local ____opt_10 = seen.probe
+            ____temp_12 = (____opt_10 and ____opt_10.slow) ~= true
         end
-        local until_ms = ____temp_14 and seen.busy_until_ms or nil
+        local until_ms = ____temp_12 and seen.busy_until_ms or nil
         if health.state == "degraded" and (health.cause == degraded or until_ms == health.until_ms) then
             return health
         end

@@ -23,6 +23,26 @@ function ____exports.newNodeProbe()
         normal_ms = 0
     }
 end
+--- Nothing is known of the node any more but what its checks normally take. In place: the view is held by others.
+function ____exports.forgetProbe(probe)
+    local ____probe_0 = probe
+    local view = ____probe_0.view
+    local fresh = newProbeView()
+    view.verdict = fresh.verdict
+    view.why = fresh.why
+    view.failed_in_row = 0
+    view.passed_in_row = 0
+    view.slow = false
+    view.slow_in_row = 0
+    view.watermark = nil
+    view.queue_depth = nil
+    view.signals = nil
+    view.signals_at_ms = 0
+    view.at_ms = 0
+    view.trial = "none"
+    probe.tcp = newRow()
+    probe.http = newRow()
+end
 --- One check more. The first pass ever is enough, as nothing speaks against the node (as in Envoy).
 local function count(row, ok, config, now_ms)
     row.at_ms = now_ms
@@ -59,10 +79,10 @@ end
 -- 
 -- @param probe its view is written
 function ____exports.conclude(probe, config)
-    local ____probe_0 = probe
-    local view = ____probe_0.view
-    local tcp = ____probe_0.tcp
-    local http = ____probe_0.http
+    local ____probe_1 = probe
+    local view = ____probe_1.view
+    local tcp = ____probe_1.tcp
+    local http = ____probe_1.http
     local has_tcp = config.tcp_interval_s > 0
     local has_http = config.http ~= nil
     local tcp_passed = has_tcp and tcp.passed or math.huge

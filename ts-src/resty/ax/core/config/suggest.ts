@@ -25,12 +25,15 @@ function letters(word: string): number[] {
   return codes;
 }
 
-function distanceOf(a: number[], b: number[]): number {
+/** @param limit from where on the number does not matter: then the result may be anything from there up */
+function distanceOf(a: number[], b: number[], limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];
   let last: number[] = [];
   for (let j = 0; j <= b.length; j++) last.push(j);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
+    let least = i;
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
       let edits = last[j - 1] + (same ? 0 : 1);
@@ -39,7 +42,10 @@ function distanceOf(a: number[], b: number[]): number {
       const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
       if (swapped && before[j - 2] + 1 < edits) edits = before[j - 2] + 1;
       row.push(edits);
+      if (edits < least) least = edits;
     }
+    // Swaps reach back one row, and save one edit.
+    if (least > limit) return limit;
     before = last;
     last = row;
   }
@@ -48,7 +54,7 @@ function distanceOf(a: number[], b: number[]): number {
 
 /** @returns edits between two words, ignoring case, "-" and "_" */
 export function distance(a: string, b: string): number {
-  return distanceOf(letters(a), letters(b));
+  return distanceOf(letters(a), letters(b), Infinity);
 }
 
 /** The word's parts between "_" and "-", with bars around each: "|eject|rate|". */
@@ -99,7 +105,7 @@ export function suggest(word: string, known: string[]): string | undefined {
     const candidate = letters(known[i]);
     const longest = written.length > candidate.length ? written.length : candidate.length;
     const allowed = Math.max(1, Math.floor(longest / LETTERS_PER_EDIT));
-    const edits = distanceOf(written, candidate);
+    const edits = distanceOf(written, candidate, least);
     if (edits <= allowed && edits < longest && edits < least) {
       least = edits;
       nearest = known[i];

@@ -118,7 +118,8 @@ function take(
 }
 
 function admit(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): Health {
-  const verdict = seen.probe?.verdict;
+  if (seen.probe === undefined) return startSlowly(health, "new, and not probed any more", upstream, now_ms);
+  const verdict = seen.probe.verdict;
   if (verdict === "pass") return startSlowly(health, "new, and its probes pass", upstream, now_ms);
   const waited_ms = now_ms - health.since_ms;
   if (verdict === "fail" || waited_ms < PENDING_MAX_S * 1000) return health;

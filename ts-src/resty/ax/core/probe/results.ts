@@ -60,6 +60,26 @@ export function newNodeProbe(): NodeProbe {
   return { view: newProbeView(), tcp: newRow(), http: newRow(), learnt: 0, normal_ms: 0 };
 }
 
+/** Nothing is known of the node any more but what its checks normally take. In place: the view is held by others. */
+export function forgetProbe(probe: NodeProbe): void {
+  const { view } = probe;
+  const fresh = newProbeView();
+  view.verdict = fresh.verdict;
+  view.why = fresh.why;
+  view.failed_in_row = 0;
+  view.passed_in_row = 0;
+  view.slow = false;
+  view.slow_in_row = 0;
+  view.watermark = undefined;
+  view.queue_depth = undefined;
+  view.signals = undefined;
+  view.signals_at_ms = 0;
+  view.at_ms = 0;
+  view.trial = "none";
+  probe.tcp = newRow();
+  probe.http = newRow();
+}
+
 /** One check more. The first pass ever is enough, as nothing speaks against the node (as in Envoy). */
 function count(row: Row, ok: boolean, config: ProbeConfig, now_ms: number): void {
   row.at_ms = now_ms;

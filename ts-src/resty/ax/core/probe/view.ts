@@ -57,6 +57,11 @@ export interface ProbeSource {
    * @returns false when the node is not probed: the trial has to be a live request
    */
   askTrial(this: void, upstream: string, node: string): boolean;
+  /**
+   * Leaves a node alone (in maintenance), or checks it again: then nothing is known of it, for what was found before is of
+   * another time. A check under way still counts; with it, nothing is decided.
+   */
+  rest(this: void, upstream: string, node: string, rests: boolean): void;
   /** @returns what is to be published of the node; undefined before its first check */
   record(this: void, upstream: string, node: string): ProbeRecord | undefined;
   /** @returns how the upstream's checks went lately; undefined when it has no probes */

@@ -469,7 +469,8 @@ describe("many nodes", function()
         c:tick()
       end
       -- A successor, in the same way.
-      local next_one = kit.new({ nodes = ids, store = c.store, now_ms = c.now_ms, pause = pause, runningMs = runningMs })
+      local options = { nodes = ids, store = c.store, now_ms = c.now_ms, pause = pause, runningMs = runningMs }
+      local next_one = kit.new(options)
       next_one:tick()
       return c.store.values
     end

@@ -232,7 +232,8 @@ describe("a node in maintenance", function()
     end
     local config = kit.upstream(nodes, { probe = upstream("backend", 3, { http = HTTP, fails = 2 }).probe })
     local prober = assert(prober_module.newProber({ upstreams = { backend = config } }, now_ms))
-    local options = { upstreams = { config }, probes = prober_module.probeSource(prober), store = store, now_ms = now_ms }
+    local source = prober_module.probeSource(prober)
+    local options = { upstreams = { config }, probes = source, store = store, now_ms = now_ms }
     local c = kit.new(options)
     function c.pass(ms, takes)
       local checked = 0

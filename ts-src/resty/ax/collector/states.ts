@@ -110,7 +110,8 @@ function moveState(
     collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, health.trial));
   }
   // Numbers begin anew when a node is new: a key of its former life must not be in the way.
-  if (next.trial > health.trial) collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, next.trial));
+  if (next.trial > health.trial)
+    collector.deps.store.remove(trialKey(upstream.config.name, node.config.id, next.trial));
   if (next.state === "probing" && next.trial !== health.trial) {
     forgetSeen(seen);
     if (next.live !== true) collector.deps.probes?.askTrial(upstream.config.name, node.config.id);

@@ -22,6 +22,9 @@ return function()
     return true
   end
   function store.incr(key, by)
+    if type(values[key]) ~= "number" then
+      values[key] = nil
+    end
     if store.full and values[key] == nil then
       return nil
     end

@@ -34,8 +34,10 @@ export function openStore(name: string): SharedStore | undefined {
     },
     incr(key, by) {
       // Without an initial value incr never evicts; with one it may.
-      const [value] = dict.incr(key, by);
+      const [value, err] = dict.incr(key, by);
       if (value !== undefined) return value;
+      // Somebody else wrote to our key: it would be in the way for ever.
+      if (err === "not a number") dict.delete(key);
       if (dict.safe_add(key, 0)[0] !== true && dict.get(key)[0] === undefined) return undefined;
       return dict.incr(key, by)[0];
     },

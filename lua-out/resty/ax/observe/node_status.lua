@@ -49,6 +49,15 @@ local function probeStatus(probe, now_ms)
         signals = probe.signals
     }
 end
+local function reportStatus(report, now_ms)
+    return {
+        age_s = seconds(report.signals_at_ms, now_ms),
+        watermark = report.watermark,
+        watermark_of = report.watermark_of,
+        queue_depth = report.queue_depth,
+        signals = report.signals
+    }
+end
 local function withData(given, node, now_ms)
     local status = withoutData(given)
     status.state = node.state
@@ -72,6 +81,10 @@ local function withData(given, node, now_ms)
     if node.probe ~= nil then
         status.probe = probeStatus(node.probe, now_ms)
     end
+    if node.report ~= nil then
+        status.report = reportStatus(node.report, now_ms)
+    end
+    status.reports_bad = node.reports_bad_total
     status.trial = node.trial
     status.ramp_limit = node.ramp_limit
     status.totals = {

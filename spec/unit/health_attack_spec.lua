@@ -8,7 +8,7 @@ local kit = require("collector_kit")
 local operator = require("resty.ax.core.operator")
 local random = require("resty.ax.core.random")
 local stateNamed = require("resty.ax.core.health.states").stateNamed
-local upstream_module = require("resty.ax.dataplane.upstream")
+local apply_snapshot = require("resty.ax.dataplane.apply_snapshot")
 local upstreams = require("upstreams")
 
 local NAMES = { "a", "b", "c", "d", "e", "f", "g" }
@@ -141,7 +141,7 @@ local function pick_by(snapshot, config)
     for _, node in pairs(snapshot.nodes) do
       if type(node) ~= "table" or type(node.weight) ~= "number" or not stateNamed(node.state) then return end
     end
-    upstream_module.applySnapshot(up, snapshot, 1000)
+    apply_snapshot.applySnapshot(up, snapshot, 1000)
   end
   local some = false
   for _, node in ipairs(config.nodes) do

@@ -12,13 +12,15 @@ local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 local ____adaptive_limit = require("resty.ax.collector.adaptive_limit")
 local noteDelta = ____adaptive_limit.noteDelta
+local ____reports = require("resty.ax.collector.reports")
+local noteReport = ____reports.noteReport
 local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
 local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
-function takeDelta(collector, upstreams, now_ms)
+function takeDelta(collector, upstreams, at_ms, now_ms)
     for name in pairs(upstreams) do
         local upstream = collector.by_name[name]
         local nodes = asRecord(upstreams[name])
@@ -28,11 +30,11 @@ function takeDelta(collector, upstreams, now_ms)
                 local delta = asRecord(nodes[id])
                 if node ~= nil and delta ~= nil then
                     upstream.active = true
-                    takeNodeDelta(
-                        node,
-                        cleanDelta(delta),
-                        now_ms
-                    )
+                    local clean = cleanDelta(delta)
+                    takeNodeDelta(node, clean, now_ms)
+                    if clean.report ~= nil and upstream.config.orca then
+                        noteReport(node, clean.report, at_ms)
+                    end
                     breathe(collector, 1)
                 end
             end
@@ -51,6 +53,9 @@ function cleanDelta(raw)
     raw.busy = asCount(raw.busy)
     raw.retry_after_ms = asCount(raw.retry_after_ms)
     raw.hist = cleanSparse(raw.hist)
+    if type(raw.report) ~= "string" then
+        raw.report = nil
+    end
     return raw
 end
 function countGoodRun(node, delta)
@@ -70,15 +75,15 @@ function takeNodeDelta(node, delta, now_ms)
     countStreak(node, delta, now_ms)
     countBusy(node, delta, now_ms)
     countGoodRun(node, delta)
-    local ____node_seen_4, ____picks_since_return_5 = node.seen, "picks_since_return"
-    ____node_seen_4[____picks_since_return_5] = ____node_seen_4[____picks_since_return_5] + delta.picks
+    local ____node_seen_5, ____picks_since_return_6 = node.seen, "picks_since_return"
+    ____node_seen_5[____picks_since_return_6] = ____node_seen_5[____picks_since_return_6] + delta.picks
     if delta.ok + delta.err > 0 then
         node.seen.answered_since_return = true
     end
-    local ____node_seen_6, ____ok_since_return_7 = node.seen, "ok_since_return"
-    ____node_seen_6[____ok_since_return_7] = ____node_seen_6[____ok_since_return_7] + delta.ok
-    local ____node_seen_8, ____failed_since_return_9 = node.seen, "failed_since_return"
-    ____node_seen_8[____failed_since_return_9] = ____node_seen_8[____failed_since_return_9] + (delta.err + delta.fail)
+    local ____node_seen_7, ____ok_since_return_8 = node.seen, "ok_since_return"
+    ____node_seen_7[____ok_since_return_8] = ____node_seen_7[____ok_since_return_8] + delta.ok
+    local ____node_seen_9, ____failed_since_return_10 = node.seen, "failed_since_return"
+    ____node_seen_9[____failed_since_return_10] = ____node_seen_9[____failed_since_return_10] + (delta.err + delta.fail)
     local detail = node.detail
     detail.picks_total = detail.picks_total + delta.picks
     detail.ok_total = detail.ok_total + delta.ok
@@ -122,11 +127,11 @@ function countBusy(node, delta, now_ms)
     node.seen.busy_until_ms = math.max(node.seen.busy_until_ms, now_ms + for_ms)
 end
 function takeWorker(collector, key, now_ms)
-    local ____collector_deps_10 = collector.deps
-    local store = ____collector_deps_10.store
-    local decode = ____collector_deps_10.decode
-    local onWarning = ____collector_deps_10.onWarning
-    local processAlive = ____collector_deps_10.processAlive
+    local ____collector_deps_11 = collector.deps
+    local store = ____collector_deps_11.store
+    local decode = ____collector_deps_11.decode
+    local onWarning = ____collector_deps_11.onWarning
+    local processAlive = ____collector_deps_11.processAlive
     local text = store.get(key)
     if text == nil then
         return
@@ -168,8 +173,8 @@ function addInFlight(collector, upstreams)
             for id in pairs(nodes) do
                 local node = upstream.by_id[id]
                 if node ~= nil then
-                    local ____node_detail_15, ____in_flight_16 = node.detail, "in_flight"
-                    ____node_detail_15[____in_flight_16] = ____node_detail_15[____in_flight_16] + asCount(nodes[id])
+                    local ____node_detail_16, ____in_flight_17 = node.detail, "in_flight"
+                    ____node_detail_16[____in_flight_17] = ____node_detail_16[____in_flight_17] + asCount(nodes[id])
                     upstream.active = true
                 end
             end
@@ -211,13 +216,20 @@ function ____exports.takeDeltas(collector, now_ms)
             if text == nil then
                 return
             end
-            local ____asRecord_3 = asRecord
-            local ____opt_1 = asRecord(decode(text))
-            local upstreams = ____asRecord_3(____opt_1 and ____opt_1.upstreams)
+            local entry = asRecord(decode(text))
+            local upstreams = asRecord(entry and entry.upstreams)
             if upstreams == nil then
                 onWarning("store_corrupt", "an entry of deltas is not a worker's report; left out")
             else
-                takeDelta(collector, upstreams, now_ms)
+                takeDelta(
+                    collector,
+                    upstreams,
+                    math.min(
+                        now_ms,
+                        asCount(entry and entry.at_ms)
+                    ),
+                    now_ms
+                )
             end
             i = i + 1
         end

@@ -199,31 +199,56 @@ local function publishRecord(exchange, upstreams, exiting, now_ms)
         exchange.store.set("worker:slots", exchange.slot)
     end
 end
-local function publishDeltas(exchange, upstreams, now_ms)
-    local changed
-    for ____, upstream in ipairs(upstreams) do
-        local deltas = takeDeltas(upstream.counters, upstream.pool.ids)
-        if deltas ~= nil then
-            if changed == nil then
-                changed = {}
-            end
-            changed[upstream.pool.name] = deltas
-        end
-    end
-    if changed == nil then
-        return
-    end
+--- Nodes in one entry of `deltas`: the collector decodes an entry in one go, and must be done with it in a millisecond.
+local NODES_PER_DELTA = 100
+---
+-- @returns false: no use to go on, nothing more will fit
+local function pushDelta(exchange, changed, now_ms)
     local delta = {pid = exchange.pid, at_ms = now_ms, upstreams = changed}
     local text = exchange.encode(delta)
     if text == nil then
         exchange.onFault("store_corrupt", "this worker's counters cannot be written as JSON: the last ones are lost")
-        return
+        return true
     end
     local length = exchange.store.push("deltas", text)
     if length == nil then
         exchange.onFault("store_full", "no room for this worker's counters: the last ~100 ms are not counted")
-    elseif length > DELTAS_MAX then
+        return false
+    end
+    if length > DELTAS_MAX then
         exchange.store.pop("deltas")
+    end
+    return true
+end
+--- Small upstreams share an entry, large ones have several.
+local function publishDeltas(exchange, upstreams, now_ms)
+    local changed
+    local nodes = 0
+    for ____, ____value in ipairs(upstreams) do
+        local counters = ____value.counters
+        local pool = ____value.pool
+        while counters.dirty_count > 0 do
+            local before = counters.dirty_count
+            local deltas = takeDeltas(counters, pool.ids, NODES_PER_DELTA - nodes)
+            if deltas == nil then
+                break
+            end
+            if changed == nil then
+                changed = {}
+            end
+            changed[pool.name] = deltas
+            nodes = nodes + (before - counters.dirty_count)
+            if nodes >= NODES_PER_DELTA then
+                if not pushDelta(exchange, changed, now_ms) then
+                    return
+                end
+                changed = nil
+                nodes = 0
+            end
+        end
+    end
+    if changed ~= nil then
+        pushDelta(exchange, changed, now_ms)
     end
 end
 --- Adds what is new to the shared counts of requests without a key.

@@ -20,6 +20,8 @@ local ____pool = require("resty.ax.dataplane.pool")
 local newPool = ____pool.newPool
 local ____prepare = require("resty.ax.dataplane.prepare")
 local prepareWhole = ____prepare.prepareWhole
+local ____reports = require("resty.ax.dataplane.reports")
+local newReports = ____reports.newReports
 local ____requests = require("resty.ax.dataplane.requests")
 local newRequestRecord = ____requests.newRequestRecord
 local ____tallies = require("resty.ax.core.tallies")
@@ -36,10 +38,10 @@ function setUp(upstream, seed)
     startStrategy(upstream, seed)
 end
 function startStrategy(upstream, seed)
-    local ____upstream_8 = upstream
-    local config = ____upstream_8.config
-    local placement = ____upstream_8.placement
-    local strategy = ____upstream_8.strategy
+    local ____upstream_9 = upstream
+    local config = ____upstream_9.config
+    local placement = ____upstream_9.placement
+    local strategy = ____upstream_9.strategy
     upstream.strategy_state = strategy.create(
         upstream.pool,
         config.strategy_options,
@@ -83,10 +85,11 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
     local ____config_1 = config
     local ____pool_2 = pool
     local ____newCounters_result_3 = newCounters(pool.n)
-    local ____strategy_4 = strategy
-    local ____custom_5 = custom
-    local ____temp_6 = {now_ms = 0, tries = 0, key = 0}
-    local ____newPlacement_result_7 = newPlacement(config, pool, seed)
+    local ____temp_4 = config.orca and newReports(pool.n) or nil
+    local ____strategy_5 = strategy
+    local ____custom_6 = custom
+    local ____temp_7 = {now_ms = 0, tries = 0, key = 0}
+    local ____newPlacement_result_8 = newPlacement(config, pool, seed)
     local ____temp_0
     if strategy.uses_key == true then
         ____temp_0 = keys
@@ -97,11 +100,12 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         config = ____config_1,
         pool = ____pool_2,
         counters = ____newCounters_result_3,
-        strategy = ____strategy_4,
+        reports = ____temp_4,
+        strategy = ____strategy_5,
         strategy_state = nil,
-        strategy_is_custom = ____custom_5,
-        request = ____temp_6,
-        placement = ____newPlacement_result_7,
+        strategy_is_custom = ____custom_6,
+        request = ____temp_7,
+        placement = ____newPlacement_result_8,
         keys = ____temp_0,
         address_key = strategy.by_address == true and addressKeyOf(config.strategy_options) or nil,
         keyless_total = 0,

@@ -25,9 +25,12 @@ function ____exports.openStore(name)
             return ok == true
         end,
         incr = function(key, by)
-            local value = dict:incr(key, by)
+            local value, err = dict:incr(key, by)
             if value ~= nil then
                 return value
+            end
+            if err == "not a number" then
+                dict:delete(key)
             end
             if (dict:safe_add(key, 0)) ~= true and (dict:get(key)) == nil then
                 return nil

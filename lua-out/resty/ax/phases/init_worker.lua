@@ -72,6 +72,7 @@ local ____events = require("resty.ax.core.health.events")
 local eventText = ____events.eventText
 local ____clock = require("resty.ax.nginx.clock")
 local nowMs = ____clock.nowMs
+local runningMs = ____clock.runningMs
 local wallS = ____clock.wallS
 local ____key_reader = require("resty.ax.nginx.key_reader")
 local newKeyReader = ____key_reader.newKeyReader
@@ -112,17 +113,18 @@ function decodeOrNothing(text)
 end
 function newOffice(worker, now_ms)
     worker.probes = startProbes(worker, now_ms)
-    local ____newCollector_10 = newCollector
-    local ____worker_config_9 = worker.config
+    local ____newCollector_11 = newCollector
+    local ____worker_config_10 = worker.config
     local ____worker_store_3 = worker.store
     local ____encode_4 = encode
     local ____decodeOrNothing_5 = decodeOrNothing
     local ____worker_exchange_pid_6 = worker.exchange.pid
     local ____processAlive_7 = processAlive
     local ____pause_8 = pause
+    local ____runningMs_9 = runningMs
     local ____opt_1 = worker.probes
-    return ____newCollector_10(
-        ____worker_config_9,
+    return ____newCollector_11(
+        ____worker_config_10,
         {
             store = ____worker_store_3,
             encode = ____encode_4,
@@ -130,6 +132,7 @@ function newOffice(worker, now_ms)
             pid = ____worker_exchange_pid_6,
             processAlive = ____processAlive_7,
             pause = ____pause_8,
+            runningMs = ____runningMs_9,
             probes = ____opt_1 and ____opt_1.source,
             wallS = wallS,
             onEvent = function(upstream, event)
@@ -255,6 +258,7 @@ local function newWorker(prepared, faults)
         log_ran = false,
         faults = faults,
         exiting = false,
+        log_does_more = false,
         left_at_ms = 0
     }
     worker.holder = claimHolder(worker.store, worker.identity)
@@ -268,6 +272,9 @@ local function newWorker(prepared, faults)
             made.retry_budget,
             workerCount()
         )
+        if made.reports ~= nil then
+            worker.log_does_more = true
+        end
         worker.by_name[name] = made
         local ____worker_upstreams_0 = worker.upstreams
         ____worker_upstreams_0[#____worker_upstreams_0 + 1] = made
@@ -348,6 +355,7 @@ local function send(worker, now_ms)
 end
 local function leave(worker, now_ms)
     worker.exiting = true
+    worker.log_does_more = true
     for ____, upstream in ipairs(worker.upstreams) do
         if upstream.slots ~= nil then
             upstream.slots.eager = true

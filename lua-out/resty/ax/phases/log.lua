@@ -26,6 +26,8 @@ local closeRequest = ____requests.closeRequest
 local ____sweep = require("resty.ax.dataplane.sweep")
 local discard = ____sweep.discard
 local familyOver = ____sweep.familyOver
+local ____reports = require("resty.ax.dataplane.reports")
+local takeReport = ____reports.takeReport
 local ____worker = require("resty.ax.dataplane.worker")
 local process = ____worker.process
 local ____clock = require("resty.ax.nginx.clock")
@@ -185,6 +187,40 @@ local function accountSingle(record, status, now_ms)
         now_ms
     )
 end
+--- What the answer says of its node's load. nginx keeps the headers of the last answer only: of a request with several
+-- tries they may be another node's.
+local function readReport(record, now_ms)
+    local ____record_try_upstream__1_2 = record.try_upstream[1]
+    local reports = ____record_try_upstream__1_2.reports
+    local counters = ____record_try_upstream__1_2.counters
+    local node = record.try_node[1]
+    if reports == nil or now_ms < reports.due_ms[node + 1] then
+        return
+    end
+    takeReport(
+        reports,
+        counters,
+        node,
+        variable("upstream_http_endpoint_load_metrics"),
+        now_ms
+    )
+end
+--- The end of a request where there is more to do. Apart: it costs nothing where there is not.
+local function windUp(worker, record, status, now_ms)
+    if record.tries == 1 and status ~= nil and #status <= 3 then
+        readReport(record, now_ms)
+    end
+    local upstream = record.upstream
+    closeRequest(worker.requests, record)
+    if upstream ~= nil then
+        roomCame(worker.hall, upstream, now_ms)
+    end
+    if not worker.exiting then
+        return
+    end
+    publish(worker.exchange, worker.upstreams, true, now_ms)
+    publishDoors(worker.exchange, worker.upstreams, now_ms)
+end
 local function account()
     local worker = process.worker
     if worker == nil then
@@ -223,14 +259,14 @@ local function account()
             )
         end
     end
+    if worker.log_does_more then
+        windUp(worker, record, status, now_ms)
+        return
+    end
     local upstream = record.upstream
     closeRequest(worker.requests, record)
     if upstream ~= nil then
         roomCame(worker.hall, upstream, now_ms)
-    end
-    if worker.exiting then
-        publish(worker.exchange, worker.upstreams, true, now_ms)
-        publishDoors(worker.exchange, worker.upstreams, now_ms)
     end
 end
 --- Accounts every try of the request to the node that made it, and ends its count in flight. Costs

@@ -61,7 +61,8 @@ function M.upstream(nodes, given)
   return upstream
 end
 
---- options: upstreams (list), or nodes and upstream (overrides); store; now_ms; alive (pid → boolean).
+--- options: upstreams (list), or nodes and upstream (overrides); store; now_ms; alive (pid → boolean),
+--- holder_alive (identity → boolean).
 function M.new(options)
   local kit = {
     store = options.store or fake_store(),
@@ -88,6 +89,7 @@ function M.new(options)
     end,
     pause = options.pause,
     runningMs = options.runningMs,
+    holderAlive = options.holder_alive,
     probes = options.probes,
     wallS = function()
       return 1700000000 + kit.now_ms / 1000

@@ -159,6 +159,47 @@ describe("the exchange between workers", function()
     assert.equal(4, store.get("worker:slots"))
   end)
 
+  it("looks for no slot further on when there is no room for one that is free", function()
+    local store = fake_store()
+    exchange.publish(worker(store, 1), { busy(0) }, false, 1000)
+    local add, adds = store.add, 0
+    -- Room comes free while the worker looks.
+    store.add = function(key, value)
+      adds = adds + 1
+      return adds > 700 and add(key, value)
+    end
+    local faults = {}
+    local late = worker(store, 2, faults)
+    exchange.publish(late, { busy(0) }, false, 1000)
+    assert.equal(0, late.slot)
+    assert.equal(2, adds)
+    assert.equal("store_full", faults[1].code)
+    adds = 1000
+    exchange.publish(late, { busy(0) }, false, 1100)
+    assert.equal(2, late.slot)
+    assert.equal(2, store.get("worker:slots"))
+  end)
+
+  it("takes no dead worker's record away when there is no room for its own", function()
+    local store = fake_store()
+    for pid = 1, 3 do
+      exchange.publish(worker(store, pid), { busy(0) }, false, 1000)
+    end
+    -- As a full shared dict does it: a value of another length goes, and the new one finds no room.
+    store.set = function(key)
+      store.values[key] = nil
+      return false
+    end
+    store.add = function()
+      return false
+    end
+    local late = worker(store, 1001)
+    exchange.publish(late, { busy(0) }, false, 100000)
+    assert.equal(0, late.slot)
+    assert.is_string(store.get("worker:2"))
+    assert.is_string(store.get("worker:3"))
+  end)
+
   it("drops the oldest counters when nobody collects them", function()
     local store = fake_store()
     local a = worker(store, 1)

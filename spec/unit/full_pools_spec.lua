@@ -91,6 +91,63 @@ describe("a pool of thousands", function()
   end)
 end)
 
+describe("a full pool", function()
+  it("costs a worker that goes on asking one read, until somebody frees a place", function()
+    for _, n in ipairs({ 6, 60, 600 }) do
+      local store = counting()
+      local up = worker(n, store, 1)
+      local other = worker(n, store, 2)
+      local records = {}
+      for k = 1, n do
+        local _, record = take(other, 1000)
+        records[k] = record
+      end
+      -- Its strategy's answers depend on the time: what one look at all nodes leaves to learn is learnt in a few.
+      for now_ms = 2000, 2100, 3 do
+        assert.equal(ALL_FULL, (take(up, now_ms)))
+      end
+      local quiet_ms = math.max(2, n / 250)
+      local now_ms, start = 3000, store.accesses
+      assert.equal(ALL_FULL, (take(up, now_ms)))
+      assert.is_true(store.accesses - start <= n + 40, ("%d for %d nodes"):format(store.accesses - start, n))
+      start = store.accesses
+      for k = 1, 6 do
+        assert.equal(ALL_FULL, (take(up, now_ms + math.ceil(quiet_ms) * k)))
+      end
+      assert.is_true(store.accesses - start <= 12, ("%d for %d nodes"):format(store.accesses - start, n))
+      in_flight.freeSlots(records[n])
+      local node = take(up, now_ms + math.ceil(quiet_ms) * 7)
+      assert.equal(records[n].node >= 0 and records[n].node or node, node)
+      assert.is_true(node >= 0)
+    end
+  end)
+
+  it("is looked at again after a while even if nobody has said that there is room", function()
+    local store = fake_store()
+    local up = worker(6, store, 1)
+    for k = 1, 6 do
+      store.set("slots:backend:n" .. k, 1)
+    end
+    for now_ms = 1000, 1018, 2 do
+      assert.equal(ALL_FULL, (take(up, now_ms)))
+    end
+    store.set("slots:backend:n3", 0)
+    assert.equal(2, (take(up, 1040)))
+  end)
+
+  it("has room as soon as another worker frees some, also at a node that was refused just before", function()
+    local store = fake_store()
+    local up, other = worker(2, store, 1), worker(2, store, 2)
+    local _, first = take(other, 999)
+    -- Node 1 or 2 is refused; the other one has the last room.
+    local last = take(up, 1000)
+    assert.is_true(last >= 0)
+    assert.equal(ALL_FULL, (take(up, 1001)))
+    in_flight.freeSlots(first)
+    assert.is_true((take(up, 1003)) >= 0)
+  end)
+end)
+
 describe("a pick among full nodes", function()
   for _, n in ipairs({ 1, 3, 100, 1000 }) do
     it(("finds what room there is: %d nodes, two workers"):format(n), function()

@@ -221,6 +221,47 @@ describe("trials", function()
     assert.equal(0, up.slots.used[1])
   end)
 
+  it("go to another request when the one that has the place gives it up before it is sent", function()
+    local c = half_open()
+    local up = worker(c)
+    limits.attachSlots(up, c.store, 1)
+    for _ = 1, 3 do
+      local record = requests.newRequestRecord()
+      assert.is_true(reserve.reserve(up, record, c.now_ms, function() end))
+      assert.equal("a", up.pool.ids[record.node + 1])
+      assert.equal(0, up.trials.open_count)
+      -- The client has gone, or the room is another worker's.
+      in_flight.endTry(record)
+      assert.equal(1, up.trials.open_count)
+    end
+    -- Another worker may have it too.
+    local other = worker(c)
+    limits.attachSlots(other, c.store, 2)
+    local node, record = pick.pickNode(other, requests.newRequestRecord(), c.now_ms, function() end)
+    assert.equal("a", other.pool.ids[node + 1])
+    assert.is_nil(record)
+  end)
+
+  it("stay taken when the place was used, or when another trial has been granted meanwhile", function()
+    local c = half_open()
+    local up = worker(c)
+    limits.attachSlots(up, c.store, 1)
+    local record = requests.newRequestRecord()
+    assert.is_true(reserve.reserve(up, record, c.now_ms, function() end))
+    in_flight.beginReserved(up, record, c.now_ms)
+    in_flight.endTry(record)
+    assert.equal(0, up.trials.open_count)
+
+    c = half_open()
+    up = worker(c)
+    limits.attachSlots(up, c.store, 1)
+    assert.is_true(reserve.reserve(up, record, c.now_ms, function() end))
+    local node = record.node + 1
+    up.trials.granted[node] = up.trials.granted[node] + 1
+    in_flight.endTry(record)
+    assert.equal(0, up.trials.open_count)
+  end)
+
   it("do not read the method of the request that runs while one that waited is picked for", function()
     local c = half_open()
     local up = worker(c)

@@ -109,7 +109,7 @@ local function play(seed, workers, limits, steps, death)
   local repair = slot_repair.newSlotRepair(world.stepping, function(pid)
     return world.alive[pid] ~= nil
   end)
-  slot_repair.addUpstream(repair, "u", { "a", "b" })
+  slot_repair.addUpstream(repair, "u", { "a", "b" }, {})
   world.repair = repair
   local collector = coroutine.create(function()
     while true do
@@ -158,10 +158,19 @@ local function settle(world)
   local repair = slot_repair.newSlotRepair(world.store, function(pid)
     return world.alive[pid] ~= nil
   end)
-  slot_repair.addUpstream(repair, "u", { "a", "b" })
+  slot_repair.addUpstream(repair, "u", { "a", "b" }, {})
   for _ = 1, 2 do
     slot_repair.repairSlots(repair, function() end)
   end
+end
+
+-- What a worker's flush does about its number and its leases.
+local function flush(worker, store, now_ms)
+  local holder = core.keepHolder(store, worker.slots.holder, worker.identity)
+  if holder ~= worker.slots.holder then
+    slots.setHolder(worker.slots, holder)
+  end
+  leases.settleLeases(worker.slots, now_ms)
 end
 
 describe("slots", function()
@@ -322,31 +331,37 @@ describe("slots", function()
     assert.is_false(slots.takeSlot(a, 0, 1))
   end)
 
-  it("survive that somebody empties the store", function()
+  it("survive that somebody empties the store: the counts are right again three collector intervals later", function()
     local store = new_store()
-    local a, b = new(store, 1, limits_of(10, 0)), new(store, 2, limits_of(10, 0))
-    store.set("holder:1", "1")
-    store.set("holder:2", "2")
-    for _ = 1, 5 do
-      slots.takeSlot(a, 0, 1)
-      slots.takeSlot(b, 0, 1)
+    local workers, open = {}, 0
+    for k = 1, 2 do
+      local identity = "p" .. k
+      workers[k] = { identity = identity, slots = new(store, core.claimHolder(store, identity), limits_of(10, 0)) }
     end
-    for key in pairs(store.values) do
-      if not key:find("^holder") then
-        store.values[key] = nil
-      end
-    end
-    leases.settleLeases(a, 100)
-    leases.settleLeases(b, 100)
-    assert.is_true(slots.takeSlot(a, 0, 101), "one gets through before the count is right again")
     local repair = slot_repair.newSlotRepair(store, function()
       return true
     end)
-    slot_repair.addUpstream(repair, "u", { "a", "b" })
-    slot_repair.repairSlots(repair, function() end)
-    slot_repair.repairSlots(repair, function() end)
-    assert.equal(11, store.get(core.totalKey("u", "a")))
-    assert.is_false(slots.takeSlot(b, 0, 200))
+    slot_repair.addUpstream(repair, "u", { "a", "b" }, {})
+    for _ = 1, 5 do
+      slot_repair.repairSlots(repair, function() end)
+      for _, worker in ipairs(workers) do
+        assert.is_true(slots.takeSlot(worker.slots, 0, 1))
+        open = open + 1
+      end
+    end
+    for key in pairs(store.values) do
+      store.values[key] = nil
+    end
+    for round = 1, 3 do
+      for _, worker in ipairs(workers) do
+        flush(worker, store, round * 500)
+      end
+      slot_repair.repairSlots(repair, function() end)
+    end
+    assert.equal(open, store.get(core.totalKey("u", "a")))
+    for _, worker in ipairs(workers) do
+      assert.is_false(slots.takeSlot(worker.slots, 0, 2000))
+    end
   end)
 end)
 
@@ -358,7 +373,7 @@ describe("numbers of workers", function()
     local repair = slot_repair.newSlotRepair(store, function(identity)
       return identity ~= "10:1"
     end)
-    slot_repair.addUpstream(repair, "u", { "a" })
+    slot_repair.addUpstream(repair, "u", { "a" }, {})
     slot_repair.repairSlots(repair, function() end)
     assert.equal(1, core.claimHolder(store, "12:1"))
     assert.equal(3, core.claimHolder(store, "13:1"))
@@ -369,4 +384,105 @@ describe("numbers of workers", function()
     store.full = true
     assert.equal(0, core.claimHolder(store, "10:1"))
   end)
+
+  it("are not looked for any further when there is no room for one that is free", function()
+    local store = new_store()
+    core.claimHolder(store, "10:1")
+    local add, adds = store.add, 0
+    -- Room comes free while the worker looks.
+    store.add = function(key, value)
+      adds = adds + 1
+      return adds > 700 and add(key, value)
+    end
+    assert.equal(0, core.claimHolder(store, "11:1"))
+    assert.equal(3, adds)
+    adds = 1000
+    assert.equal(2, core.keepHolder(store, 0, "11:1"))
+  end)
+
+  it("are a worker's own again after the collector took it for dead by mistake", function()
+    local store = new_store()
+    local workers, open = {}, 0
+    for k = 1, 4 do
+      local identity = "p" .. k
+      workers[k] = { identity = identity, slots = new(store, core.claimHolder(store, identity), limits_of(10, 0)) }
+      assert.is_true(slots.takeSlot(workers[k].slots, 0, 1))
+      open = open + 1
+    end
+    local blind = true
+    local repair = slot_repair.newSlotRepair(store, function()
+      return not blind
+    end)
+    slot_repair.addUpstream(repair, "u", { "a", "b" }, {})
+    slot_repair.repairSlots(repair, function() end)
+    blind = false
+    for round = 1, 50 do
+      for _, worker in ipairs(workers) do
+        flush(worker, store, round * 500)
+        -- From the fourth round on the counts are right.
+        if round > 3 and slots.takeSlot(worker.slots, 0, round * 500) then
+          open = open + 1
+        end
+      end
+      slot_repair.repairSlots(repair, function() end)
+    end
+    assert.equal(10, open)
+    assert.equal(10, store.get(core.totalKey("u", "a")))
+    assert.equal(5, core.claimHolder(store, "new"))
+  end)
+
+  it("are another one when somebody else has got the worker's own meanwhile, and its slots go along", function()
+    local store = new_store()
+    local worker = { identity = "p1", slots = new(store, core.claimHolder(store, "p1"), limits_of(10, 0)) }
+    for _ = 1, 3 do
+      slots.takeSlot(worker.slots, 0, 1)
+    end
+    core.releaseHolder(store, 1)
+    assert.equal(1, core.claimHolder(store, "p2"))
+    new(store, 1, limits_of(10, 0))
+    flush(worker, store, 100)
+    assert.equal(2, worker.slots.holder)
+    assert.equal(3, core.heldOf(store.get(core.heldKey("u", "a", 2))))
+    assert.equal(0, core.heldOf(store.get(core.heldKey("u", "a", 1))))
+  end)
+
+  it("stay as they are in a store without room, and are claimed again when there is some", function()
+    local store = new_store()
+    core.claimHolder(store, "p1")
+    store.values["holder:1"] = nil
+    store.full = true
+    assert.equal(1, core.keepHolder(store, 1, "p1"))
+    store.full = false
+    assert.equal(1, core.keepHolder(store, 1, "p1"))
+    assert.equal("p1", core.holderOf(store, 1))
+  end)
+
+  for _, case in ipairs({ { workers = 64, generations = 1 }, { workers = 16, generations = 4 } }) do
+    local name = "are all seen after %d generations of %d workers have gone: nobody's slots are given away"
+    it(name:format(case.generations, case.workers), function()
+      local store = new_store()
+      for i = 1, case.workers * case.generations do
+        core.claimHolder(store, "old" .. i)
+      end
+      local workers = {}
+      for i = 1, case.workers do
+        workers[i] = new(store, core.claimHolder(store, "new" .. i), limits_of(10, 0))
+      end
+      local repair = slot_repair.newSlotRepair(store, function(identity)
+        return identity:find("^new") ~= nil
+      end)
+      slot_repair.addUpstream(repair, "u", { "a", "b" }, {})
+      local served = 0
+      for round = 1, 10 do
+        for i = 1, case.workers do
+          if slots.takeSlot(workers[i], 0, round * 10) then
+            served = served + 1
+          end
+        end
+        slot_repair.repairSlots(repair, function() end)
+      end
+      assert.equal(10, served)
+      assert.equal(1, core.claimHolder(store, "next"))
+    end)
+  end
 end)

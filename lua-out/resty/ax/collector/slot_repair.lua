@@ -1,14 +1,16 @@
 local ____exports = {}
-local FREE_RUN
 local ____slots = require("resty.ax.core.slots")
+local freedKey = ____slots.freedKey
 local heldKey = ____slots.heldKey
 local heldOf = ____slots.heldOf
+local holderOf = ____slots.holderOf
+local releaseHolder = ____slots.releaseHolder
 local totalKey = ____slots.totalKey
 local ____wire = require("resty.ax.core.wire")
 local SLOTS_MAX = ____wire.SLOTS_MAX
 --- Limits looked at per tick when no worker has died: a few hundred microseconds.
 local PER_TICK = 200
---- Ticks for which all limits are looked at after a death: one sees the difference, one confirms it.
+--- Ticks for which all limits are looked at after a death, or when the store was emptied: one sees the difference, one confirms it.
 local TICKS_AFTER_DEATH = 4
 function ____exports.newSlotRepair(store, holderAlive)
     return {
@@ -26,16 +28,23 @@ function ____exports.newSlotRepair(store, holderAlive)
 end
 ---
 -- @param ids of its nodes
-function ____exports.addUpstream(repair, name, ids)
-    local names = {}
+-- @param gone of nodes that have left the configuration: workers that are shutting down may still have requests there
+function ____exports.addUpstream(repair, name, ids, gone)
+    local names = {""}
     do
         local k = 0
         while k < #ids do
-            names[k + 1] = ids[k + 1]
+            names[#names + 1] = ids[k + 1]
             k = k + 1
         end
     end
-    names[#ids + 1] = ""
+    do
+        local k = 0
+        while k < #gone do
+            names[#names + 1] = gone[k + 1]
+            k = k + 1
+        end
+    end
     local ____repair_upstreams_0 = repair.upstreams
     ____repair_upstreams_0[#____repair_upstreams_0 + 1] = name
     local ____repair_names_1 = repair.names
@@ -58,22 +67,18 @@ local function forget(repair, holder)
             u = u + 1
         end
     end
-    repair.store.remove("holder:" .. tostring(holder))
+    releaseHolder(repair.store, holder)
     repair.urgent_ticks = TICKS_AFTER_DEATH
 end
---- Looks which workers live. Numbers are claimed from 1 up: a run of free ones ends the list.
+--- Looks which workers live. All numbers: any gap among them may be larger, after a reload of many workers.
 local function readHolders(repair)
     local holders = {}
-    local free = 0
     do
         local i = 1
-        while i <= SLOTS_MAX and free < FREE_RUN do
-            local identity = repair.store.get("holder:" .. tostring(i))
-            if identity == nil then
-                free = free + 1
-            else
-                free = 0
-                if repair.holderAlive(tostring(identity)) then
+        while i <= SLOTS_MAX do
+            local identity = holderOf(repair.store, i)
+            if identity ~= nil then
+                if repair.holderAlive(identity) then
                     holders[#holders + 1] = i
                 else
                     forget(repair, i)
@@ -84,8 +89,13 @@ local function readHolders(repair)
     end
     repair.holders = holders
 end
---- A gap in the numbers longer than any reload leaves.
-FREE_RUN = 64
+--- Written by the collector; absent = somebody has emptied the store: every count is wrong then.
+local MARK_KEY = "slots:counted"
+local function noticeEmptied(repair)
+    if repair.store.get(MARK_KEY) == nil and repair.store.set(MARK_KEY, 1) then
+        repair.urgent_ticks = TICKS_AFTER_DEATH
+    end
+end
 ---
 -- @returns count − sum, of one instant; undefined when something moved meanwhile
 local function difference(repair, upstream, name)
@@ -139,9 +149,14 @@ local function repairOne(repair, upstream, name)
     end
     repair.store.incr(key, -certain)
     repair.suspected[key] = nil
-    if certain > 0 then
-        repair.returned_total = repair.returned_total + certain
+    if certain <= 0 then
+        return
     end
+    repair.returned_total = repair.returned_total + certain
+    repair.store.incr(
+        freedKey(upstream),
+        1
+    )
 end
 --- One round. After a death all limits are looked at, else some of them in turn.
 -- 
@@ -151,6 +166,7 @@ function ____exports.repairSlots(repair, breathe)
         return
     end
     readHolders(repair)
+    noticeEmptied(repair)
     local left = math.min(repair.total, PER_TICK)
     if repair.urgent_ticks > 0 then
         repair.urgent_ticks = repair.urgent_ticks - 1

@@ -1,6 +1,8 @@
 local ____exports = {}
 local ____slots = require("resty.ax.dataplane.slots")
 local freeSlot = ____slots.freeSlot
+local ____trials = require("resty.ax.dataplane.trials")
+local giveTrialBack = ____trials.giveTrialBack
 --- Puts the request at the end of its node's list: the latest one.
 local function append(upstream, record, node, now_ms)
     local pool = upstream.pool
@@ -50,6 +52,9 @@ function ____exports.endTry(record)
     end
     local prev = record.prev
     local next = record.next
+    if record.reserved and record.trial > 0 then
+        giveTrialBack(upstream, node, record.trial)
+    end
     prev.next = next
     next.prev = prev
     record.prev = nil

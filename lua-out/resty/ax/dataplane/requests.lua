@@ -35,6 +35,7 @@ function ____exports.newRequestRecord()
         class_of = nil,
         reserved = false,
         on_trial = false,
+        trial = 0,
         waiter = nil,
         prev = nil,
         next = nil,

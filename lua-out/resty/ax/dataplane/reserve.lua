@@ -8,6 +8,8 @@ local pickNode = ____pick.pickNode
 -- 
 -- @returns false when no node has room
 function ____exports.reserve(upstream, record, now_ms, report)
+    local trials = upstream.trials
+    trials.taken = -1
     local node = pickNode(
         upstream,
         record,
@@ -23,6 +25,7 @@ function ____exports.reserve(upstream, record, now_ms, report)
     record.start_ms = now_ms
     record.reserved = true
     record.on_trial = upstream.state[node + 1] == "probing"
+    record.trial = trials.taken == node and trials.granted[node + 1] or 0
     record.is_long = false
     record.prev = record
     record.next = record

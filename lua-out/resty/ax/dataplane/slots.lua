@@ -1,12 +1,14 @@
 local ____exports = {}
 local leaseFor
 local ____slots = require("resty.ax.core.slots")
+local freedKey = ____slots.freedKey
 local hardLimit = ____slots.hardLimit
 local heldKey = ____slots.heldKey
 local totalKey = ____slots.totalKey
 local ____leases = require("resty.ax.dataplane.leases")
 local giveIdle = ____leases.giveIdle
 local lease = ____leases.lease
+local writeHeld = ____leases.writeHeld
 local ____slot_marks = require("resty.ax.dataplane.slot_marks")
 local capOf = ____slot_marks.capOf
 local close = ____slot_marks.close
@@ -88,6 +90,9 @@ function ____exports.newSlots(store, holder, upstream, ids, limits)
         is_closed = {},
         all_full_until_ms = 0,
         all_hard_full_until_ms = 0,
+        freed_key = freedKey(upstream),
+        freed_seen = -1,
+        rescan_ms = 0,
         reopened_at_ms = -1,
         allow = 0,
         allow_last = 1,
@@ -127,14 +132,18 @@ function ____exports.newSlots(store, holder, upstream, ids, limits)
     end
     return slots
 end
---- This worker has got its number only now: the store was full before.
+--- This worker has got its number only now (the store was full before), or it has another one: somebody else has its own.
 function ____exports.setHolder(slots, holder)
     slots.holder = holder
     do
         local at = 0
         while at <= slots.n do
             slots.held_key[at + 1] = heldKey(slots.upstream, at < slots.n and slots.ids[at + 1] or "", holder)
-            slots.store.remove(slots.held_key[at + 1])
+            if slots.held[at + 1] > 0 then
+                writeHeld(slots, at, slots.held[at + 1])
+            else
+                slots.store.remove(slots.held_key[at + 1])
+            end
             at = at + 1
         end
     end

@@ -8,8 +8,8 @@ local ____slot_marks = require("resty.ax.dataplane.slot_marks")
 local isClosed = ____slot_marks.isClosed
 function claim(upstream, store, node)
     upstream.trials.open[node + 1] = false
-    local ____upstream_trials_7, ____open_count_8 = upstream.trials, "open_count"
-    ____upstream_trials_7[____open_count_8] = ____upstream_trials_7[____open_count_8] - 1
+    local ____upstream_trials_6, ____open_count_7 = upstream.trials, "open_count"
+    ____upstream_trials_6[____open_count_7] = ____upstream_trials_6[____open_count_7] - 1
     upstream.trials.passed = 0
     if not store.add(
         trialKey(upstream.pool.name, upstream.pool.ids[node + 1], upstream.trials.granted[node + 1]),
@@ -32,22 +32,33 @@ end
 local function isFull(upstream, node)
     return upstream.slots ~= nil and isClosed(upstream.slots, node, upstream.request.now_ms)
 end
---- The pick that took a trial got no slot at the node: another request may have it, here or in another worker.
+--- Nothing was sent on the trial: another request may have it, here or in another worker.
+-- 
+-- @param trial its number
+function ____exports.giveTrialBack(upstream, node, trial)
+    local ____upstream_0 = upstream
+    local store = ____upstream_0.store
+    local trials = ____upstream_0.trials
+    if store == nil or trials.granted[node + 1] ~= trial or trials.open[node + 1] then
+        return
+    end
+    trials.open[node + 1] = true
+    trials.open_count = trials.open_count + 1
+    store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node + 1], trial))
+end
+--- The pick that took a trial got no slot at the node.
 function ____exports.returnTrial(upstream, node)
-    if upstream.trials.taken ~= node or upstream.store == nil then
+    if upstream.trials.taken ~= node then
         return
     end
     upstream.trials.taken = -1
-    upstream.trials.open[node + 1] = true
-    local ____upstream_trials_0, ____open_count_1 = upstream.trials, "open_count"
-    ____upstream_trials_0[____open_count_1] = ____upstream_trials_0[____open_count_1] + 1
-    upstream.store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node + 1], upstream.trials.granted[node + 1]))
+    ____exports.giveTrialBack(upstream, node, upstream.trials.granted[node + 1])
 end
 --- Whether the request would come to the node if it were back: others would miss its cache, or lose their session.
 local function ownsKey(upstream, node, report)
-    local ____upstream_2 = upstream
-    local pool = ____upstream_2.pool
-    local scratch = ____upstream_2.scratch
+    local ____upstream_1 = upstream
+    local pool = ____upstream_1.pool
+    local scratch = ____upstream_1.scratch
     local count = 0
     do
         local k = 0
@@ -81,8 +92,8 @@ function ____exports.takeTrial(upstream, record, report)
     local patience = by_key and PATIENCE + PATIENCE_PER_NODE * upstream.pool.n or PATIENCE
     local is_patient = upstream.trials.passed < patience
     if is_patient and not mayRepeat(upstream, record) then
-        local ____upstream_trials_3, ____passed_4 = upstream.trials, "passed"
-        ____upstream_trials_3[____passed_4] = ____upstream_trials_3[____passed_4] + 1
+        local ____upstream_trials_2, ____passed_3 = upstream.trials, "passed"
+        ____upstream_trials_2[____passed_3] = ____upstream_trials_2[____passed_3] + 1
         return -1
     end
     local passed = false
@@ -100,8 +111,8 @@ function ____exports.takeTrial(upstream, record, report)
         end
     end
     if passed then
-        local ____upstream_trials_5, ____passed_6 = upstream.trials, "passed"
-        ____upstream_trials_5[____passed_6] = ____upstream_trials_5[____passed_6] + 1
+        local ____upstream_trials_4, ____passed_5 = upstream.trials, "passed"
+        ____upstream_trials_4[____passed_5] = ____upstream_trials_4[____passed_5] + 1
     end
     return -1
 end

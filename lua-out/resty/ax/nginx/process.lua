@@ -30,11 +30,16 @@ function ____exports.processIdentity(pid)
     end
     return tostring(pid)
 end
---- Whether the process that `processIdentity` gave this text for still runs. Timer phase.
+--- Whether the process that `processIdentity` gave this text for still runs. In doubt it does: a start time that could
+-- not be read, then or now (no file descriptor left, no /proc), says nothing against it. Timer phase.
 function ____exports.isRunning(identity)
     local pid = string.match(identity, "^(%d+)")
     local number = tonumber(pid)
-    return number ~= nil and ____exports.processIdentity(number) == identity
+    if number == nil then
+        return false
+    end
+    local found = ____exports.processIdentity(number)
+    return found == identity or found == pid or found ~= nil and identity == pid
 end
 function ____exports.workerPid()
     return ngx.worker.pid()

@@ -4,6 +4,7 @@ import { judgeUpstream } from "./judge";
 import { adaptLimits, takeLimits } from "./adaptive_limit";
 import { drainBacklog, takeDrain } from "./backlog";
 import { composeUpstream } from "./compose";
+import { clearGone } from "./gone";
 import { publish } from "./publish";
 import { addUpstream, newSlotRepair, repairSlots, type SlotRepair } from "./slot_repair";
 import { breathe, type Collector, type CollectorDeps, newUpstreamRecord } from "./state";
@@ -73,7 +74,7 @@ export function tick(collector: Collector, now_ms: number): void {
     drainBacklog(collector.deps, upstream, now_ms);
   }
   publish(collector, now_ms);
-  repair(collector);
+  repair(collector, now_ms);
   collector.busy_since_ms = undefined;
 }
 
@@ -83,16 +84,23 @@ function repairOf(collector: Collector, holderAlive: (this: void, identity: stri
     const upstream = collector.upstreams[i];
     const ids: string[] = [];
     for (let k = 0; k < upstream.nodes.length; k++) ids[k] = upstream.nodes[k].config.id;
-    addUpstream(slots, upstream.config.name, ids);
+    addUpstream(slots, upstream.config.name, ids, upstream.gone?.ids ?? []);
   }
   return slots;
 }
 
-function repair(collector: Collector): void {
+function repair(collector: Collector, now_ms: number): void {
   if (collector.slots === undefined) return;
   repairSlots(collector.slots, () => {
     breathe(collector, 1);
   });
+  for (let i = 0; i < collector.upstreams.length; i++) {
+    const { gone } = collector.upstreams[i];
+    if (gone !== undefined && gone.ids.length > 0) {
+      clearGone(collector.deps, gone, collector.slots.holders, now_ms);
+      breathe(collector, 1);
+    }
+  }
 }
 
 function load(collector: Collector, now_ms: number): void {

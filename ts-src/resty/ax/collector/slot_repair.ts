@@ -7,14 +7,14 @@
  * has moved. A worker says what it will hold before it takes it, so what the count has beyond the sum is
  * nobody's. A difference is put right when it is seen twice in a row, by its smaller value.
  */
-import { heldKey, heldOf, totalKey } from "../core/slots";
+import { freedKey, heldKey, heldOf, holderOf, releaseHolder, totalKey } from "../core/slots";
 import type { Store } from "../core/store";
 import { SLOTS_MAX } from "../core/wire";
 
 /** Limits looked at per tick when no worker has died: a few hundred microseconds. */
 const PER_TICK = 200;
 
-/** Ticks for which all limits are looked at after a death: one sees the difference, one confirms it. */
+/** Ticks for which all limits are looked at after a death, or when the store was emptied: one sees the difference, one confirms it. */
 const TICKS_AFTER_DEATH = 4;
 
 export interface SlotRepair {
@@ -22,7 +22,7 @@ export interface SlotRepair {
   /** Whether the process that `claimHolder` was given still runs. */
   holderAlive(this: void, identity: string): boolean;
   upstreams: string[];
-  /** Names of the limits of each upstream: its nodes' identities, and "" for itself. */
+  /** Names of the limits of each upstream: "" for itself, and its nodes' identities. */
   names: string[][];
   /** Difference seen last, by common key. */
   suspected: Record<string, number | undefined>;
@@ -52,11 +52,14 @@ export function newSlotRepair(store: Store, holderAlive: (this: void, identity: 
   };
 }
 
-/** @param ids of its nodes */
-export function addUpstream(repair: SlotRepair, name: string, ids: string[]): void {
-  const names: string[] = [];
-  for (let k = 0; k < ids.length; k++) names[k] = ids[k];
-  names[ids.length] = "";
+/**
+ * @param ids of its nodes
+ * @param gone of nodes that have left the configuration: workers that are shutting down may still have requests there
+ */
+export function addUpstream(repair: SlotRepair, name: string, ids: string[], gone: string[]): void {
+  const names: string[] = [""];
+  for (let k = 0; k < ids.length; k++) names.push(ids[k]);
+  for (let k = 0; k < gone.length; k++) names.push(gone[k]);
   repair.upstreams.push(name);
   repair.names.push(names);
   repair.total += names.length;
@@ -68,28 +71,30 @@ function forget(repair: SlotRepair, holder: number): void {
     const names = repair.names[u];
     for (let k = 0; k < names.length; k++) repair.store.remove(heldKey(repair.upstreams[u], names[k], holder));
   }
-  repair.store.remove(`holder:${holder}`);
+  releaseHolder(repair.store, holder);
   repair.urgent_ticks = TICKS_AFTER_DEATH;
 }
 
-/** Looks which workers live. Numbers are claimed from 1 up: a run of free ones ends the list. */
+/** Looks which workers live. All numbers: any gap among them may be larger, after a reload of many workers. */
 function readHolders(repair: SlotRepair): void {
   const holders: number[] = [];
-  let free = 0;
-  for (let i = 1; i <= SLOTS_MAX && free < FREE_RUN; i++) {
-    const identity = repair.store.get(`holder:${i}`);
-    if (identity === undefined) free++;
-    else {
-      free = 0;
-      if (repair.holderAlive(`${identity}`)) holders.push(i);
+  for (let i = 1; i <= SLOTS_MAX; i++) {
+    const identity = holderOf(repair.store, i);
+    if (identity !== undefined) {
+      if (repair.holderAlive(identity)) holders.push(i);
       else forget(repair, i);
     }
   }
   repair.holders = holders;
 }
 
-/** A gap in the numbers longer than any reload leaves. */
-const FREE_RUN = 64;
+/** Written by the collector; absent = somebody has emptied the store: every count is wrong then. */
+const MARK_KEY = "slots:counted";
+
+function noticeEmptied(repair: SlotRepair): void {
+  if (repair.store.get(MARK_KEY) === undefined && repair.store.set(MARK_KEY, 1))
+    repair.urgent_ticks = TICKS_AFTER_DEATH;
+}
 
 /** @returns count − sum, of one instant; undefined when something moved meanwhile */
 function difference(repair: SlotRepair, upstream: string, name: string): number | undefined {
@@ -122,7 +127,9 @@ function repairOne(repair: SlotRepair, upstream: string, name: string): void {
   if (certain === 0) return;
   repair.store.incr(key, -certain);
   repair.suspected[key] = undefined;
-  if (certain > 0) repair.returned_total += certain;
+  if (certain <= 0) return;
+  repair.returned_total += certain;
+  repair.store.incr(freedKey(upstream), 1);
 }
 
 /**
@@ -133,6 +140,7 @@ function repairOne(repair: SlotRepair, upstream: string, name: string): void {
 export function repairSlots(repair: SlotRepair, breathe: (this: void) => void): void {
   if (repair.total === 0) return;
   readHolders(repair);
+  noticeEmptied(repair);
   let left = Math.min(repair.total, PER_TICK);
   if (repair.urgent_ticks > 0) {
     repair.urgent_ticks--;

@@ -3,6 +3,7 @@ import type { HealthEvent } from "../core/health/events";
 import type { Evidence } from "../core/evidence";
 import { type AdaptiveLimit, newAdaptiveLimit } from "./adaptive_limit";
 import { type Backlog, newBacklog } from "./backlog";
+import type { Gone } from "./gone";
 import type { SlotRepair } from "./slot_repair";
 import type { AxConfig, NodeConfig, UpstreamConfig } from "../core/model";
 import type { ProbeSource } from "../core/probe/view";
@@ -90,6 +91,8 @@ export interface UpstreamRecord {
   backlog?: Backlog;
   /** What operators want of its nodes. */
   wills: Wills;
+  /** Nodes that are no longer configured; known once the collector has read what was before it. */
+  gone?: Gone;
   /** Something was reported since the last tick, or is in flight. */
   active: boolean;
   /** Nothing will change until something is reported: what was published can be published again. */

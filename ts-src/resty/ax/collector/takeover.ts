@@ -7,6 +7,7 @@ import { restoreNodeReport } from "../core/node_report";
 import { clampScore } from "../core/score";
 import { restore } from "../core/windows";
 import { emitTransition, takeEvents } from "./events";
+import { findGone } from "./gone";
 import { breathe, type Collector, type NodeRecord, type UpstreamRecord } from "./state";
 import { parseTally } from "./tally_text";
 import { asCount, asNumber, asRecord } from "../core/values";
@@ -32,6 +33,7 @@ export function takeOver(collector: Collector, now_ms: number): void {
     upstreams[i].panic_since_ms = asNumber(entry?.panic_since_ms);
     upstreams[i].panics_total = asCount(entry?.panics_total);
     const details = asRecord(entry?.nodes);
+    upstreams[i].gone = findGone(collector.deps, upstreams[i].config.name, upstreams[i].by_id, details, now_ms);
     if (details !== undefined) takeDetails(collector, upstreams[i], details, now_ms);
     takeWindows(collector, upstreams[i], now_ms);
   }

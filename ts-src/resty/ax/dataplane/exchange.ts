@@ -59,18 +59,20 @@ function isAlive(exchange: Exchange, record: WorkerRecord, now_ms: number): bool
  */
 function claimSlot(exchange: Exchange, text: string, now_ms: number): boolean {
   for (let slot = 1; slot <= SLOTS_MAX; slot++) {
+    const key = `worker:${slot}`;
     const record = readRecord(exchange, slot);
     if (record === undefined || record.pid === exchange.pid || !isAlive(exchange, record, now_ms)) {
       // Something unreadable would keep the slot for ever.
-      if (record === undefined && exchange.store.get(`worker:${slot}`) !== undefined) {
-        exchange.store.remove(`worker:${slot}`);
-      }
-      const won =
-        record === undefined ? exchange.store.add(`worker:${slot}`, text) : exchange.store.set(`worker:${slot}`, text);
-      if (won) {
+      if (record === undefined && exchange.store.get(key) !== undefined) exchange.store.remove(key);
+      const won = record === undefined ? exchange.store.add(key, text) : exchange.store.set(key, text);
+      // Nobody has taken it, and yet it cannot be had: given free just now, or there is no room. Going on would end far
+      // from the others, and every reader goes through all slots up to the last.
+      const is_free = !won && (record !== undefined || exchange.store.get(key) === undefined);
+      if (won || (is_free && exchange.store.add(key, text))) {
         exchange.slot = slot;
         return true;
       }
+      if (is_free) return false;
     }
   }
   return false;

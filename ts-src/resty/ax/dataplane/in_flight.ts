@@ -5,6 +5,7 @@
  */
 import type { RequestRecord } from "./requests";
 import { freeSlot, type Slots } from "./slots";
+import { giveTrialBack } from "./trials";
 import type { Upstream } from "./upstream";
 
 /** Puts the request at the end of its node's list: the latest one. */
@@ -55,6 +56,7 @@ export function endTry(record: RequestRecord): void {
   if (node < 0 || upstream === undefined) return;
   const prev = record.prev as RequestRecord;
   const next = record.next as RequestRecord;
+  if (record.reserved && record.trial > 0) giveTrialBack(upstream, node, record.trial);
   prev.next = next;
   next.prev = prev;
   record.prev = undefined;

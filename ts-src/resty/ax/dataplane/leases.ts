@@ -22,7 +22,7 @@ const NEAR = 2 * BLOCK_SHARE;
 const IDLE_MS = 1000;
 
 /** Says in the worker's own key what it holds. */
-function writeHeld(slots: Slots, at: number, held: number): boolean {
+export function writeHeld(slots: Slots, at: number, held: number): boolean {
   const version = (slots.version[at] + 1) % VERSIONS;
   slots.version[at] = version;
   return slots.store.set(slots.held_key[at], version * HELD_SPAN + held);
@@ -35,12 +35,23 @@ function blockSize(slots: Slots, at: number, cap: number): number {
 }
 
 /**
+ * Whether it is as full as it was last. One read, where trying to lease would be four accesses: workers with waiting
+ * requests ask of every node that was full, and go on asking.
+ */
+function isFull(slots: Slots, at: number, cap: number): boolean {
+  const total = slots.store.get(slots.total_key[at]);
+  slots.seen[at] = typeof total === "number" ? total : 0;
+  return slots.seen[at] >= cap;
+}
+
+/**
  * Leases at least one more slot.
  *
  * @param cap the most that all workers may lease
  * @returns false when they have; true also when the store has no room, for that is our fault and not the request's
  */
 export function lease(slots: Slots, at: number, cap: number): boolean {
+  if (slots.seen[at] >= cap && isFull(slots, at, cap)) return false;
   const store = slots.store;
   const block = blockSize(slots, at, cap);
   const held = slots.held[at];
@@ -61,17 +72,21 @@ export function lease(slots: Slots, at: number, cap: number): boolean {
   if (back > 0) {
     store.incr(slots.total_key[at], -back);
     writeHeld(slots, at, slots.held[at]);
+    // For an instant there was less room than there is: somebody may have been refused for it.
+    store.incr(slots.freed_key, 1);
   }
   return back < block;
 }
 
-/** Gives `count` slots back. */
+/** Gives `count` slots back, and says so when the node was full: others may be waiting for it. */
 function giveBack(slots: Slots, at: number, count: number): void {
   const held = slots.held[at] - count;
   slots.held[at] = held;
   const total = slots.store.incr(slots.total_key[at], -count);
-  if (total !== undefined) slots.seen[at] = total;
   writeHeld(slots, at, held);
+  if (total === undefined) return;
+  slots.seen[at] = total;
+  if (at < slots.n && total + count >= slots.limit[at]) slots.store.incr(slots.freed_key, 1);
 }
 
 /** After a request: near the limit, its slot goes back. */
@@ -84,7 +99,9 @@ function settleOne(slots: Slots, at: number, now_ms: number): void {
   const held = slots.held[at];
   const total = slots.store.get(slots.total_key[at]);
   slots.seen[at] = typeof total === "number" ? total : 0;
-  // Somebody emptied the store: what this worker holds must be known, or it would be given to others.
+  // Somebody emptied the store: what this worker holds must be known, or it would be given to others. The collector puts
+  // the count right, if it finds one.
+  if (total === undefined) slots.store.add(slots.total_key[at], 0);
   const written = slots.store.get(slots.held_key[at]);
   if (written !== slots.version[at] * HELD_SPAN + held) writeHeld(slots, at, held);
   const idle = held - slots.used[at];

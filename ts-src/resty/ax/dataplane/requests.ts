@@ -39,6 +39,8 @@ export interface RequestRecord {
   reserved: boolean;
   /** While `reserved`: the place is the trial of a half-open node. */
   on_trial: boolean;
+  /** The number of that trial; 0 = none was taken: in panic half-open nodes are used without. */
+  trial: number;
   /** The request waits, or has waited, in the admission queue. */
   waiter: Waiter | undefined;
   /** Neighbours in the node's list of requests in flight, oldest first. */
@@ -105,6 +107,7 @@ export function newRequestRecord(): RequestRecord {
     class_of: undefined,
     reserved: false,
     on_trial: false,
+    trial: 0,
     waiter: undefined,
     prev: undefined,
     next: undefined,

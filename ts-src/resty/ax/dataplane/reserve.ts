@@ -14,6 +14,8 @@ import type { Upstream } from "./upstream";
  * @returns false when no node has room
  */
 export function reserve(upstream: Upstream, record: RequestRecord, now_ms: number, report: FaultReporter): boolean {
+  const trials = upstream.trials;
+  trials.taken = -1;
   const node = pickNode(upstream, record, now_ms, report, upstream.door.line !== undefined);
   if (node < 0) return false;
   record.upstream = upstream;
@@ -21,6 +23,7 @@ export function reserve(upstream: Upstream, record: RequestRecord, now_ms: numbe
   record.start_ms = now_ms;
   record.reserved = true;
   record.on_trial = upstream.state[node] === "probing";
+  record.trial = trials.taken === node ? trials.granted[node] : 0;
   record.is_long = false;
   // In no list: what has not been sent yet must not make the node look slow to answer.
   record.prev = record;

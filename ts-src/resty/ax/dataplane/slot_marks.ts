@@ -2,6 +2,7 @@
  * What a worker remembers of nodes that had no slot (slots.ts): for a moment, so that picks need not ask the shared
  * store again and again, and of overloaded nodes for longer, so that they cool down. Marks are in `Slots`.
  */
+import { asCount } from "../core/values";
 import { Allow, type Slots } from "./slots";
 
 /** A refusal is taken as still true for so long: the nginx clock's tick and one more. */
@@ -76,19 +77,57 @@ export function reopenAll(slots: Slots, now_ms: number): void {
   for (let node = 0; node < slots.n; node++) if (slots.is_closed[node]) reopen(slots, node, now_ms);
 }
 
-/** Nodes for which "all are full" is believed for a ms longer: finding out costs the store an access or two for each. */
+/** Nodes for which "all are full" is believed for a ms longer: finding out costs the store a read or two for each. */
 const NODES_PER_MS = 250;
+
+/** All nodes are looked at again after so long even if nobody has freed anything: a node may have joined, or its limit moved. */
+const RESCAN_MS = 20;
 
 /** A whole pick has found every node full: so it is for others of its kind, and for those that may use less. */
 export function noteAllFull(slots: Slots, now_ms: number): void {
   const until_ms = now_ms + Math.max(REFUSED_FOR_MS, slots.n / NODES_PER_MS);
   slots.all_full_until_ms = until_ms;
   if (slots.allow_last === Allow.Overflow) slots.all_hard_full_until_ms = until_ms;
+  slots.rescan_ms = now_ms + RESCAN_MS;
+  for (let node = 0; node < slots.n; node++) {
+    // It will be open then, and nobody will say so.
+    const paced_ms = slots.paced_until_ms[node];
+    if (paced_ms > now_ms && paced_ms < slots.rescan_ms) slots.rescan_ms = paced_ms;
+  }
 }
 
-/** Whether a pick like the one under way has just found every node full. */
+/** Somebody has freed a place since: refusals may be true no longer. */
+function forgetRefusals(slots: Slots): void {
+  forgetFull(slots);
+  for (let node = 0; node < slots.n; node++) {
+    if (slots.is_closed[node]) {
+      slots.refused_ms[node] = -1;
+      slots.refused_hard_ms[node] = -1;
+    }
+  }
+}
+
+/**
+ * Whether a pick like the one under way has found every node full, and nobody has freed anything since: one read of the
+ * store, every REFUSED_FOR_MS at most. When the answer is no, the nodes are to be looked at.
+ */
 export function areAllFull(slots: Slots, now_ms: number): boolean {
-  return now_ms < (slots.allow_last === Allow.Overflow ? slots.all_hard_full_until_ms : slots.all_full_until_ms);
+  const is_last = slots.allow_last === Allow.Overflow;
+  const until_ms = is_last ? slots.all_hard_full_until_ms : slots.all_full_until_ms;
+  if (now_ms < until_ms) return true;
+  const freed = asCount(slots.store.get(slots.freed_key));
+  if (freed !== slots.freed_seen) {
+    // Read before the nodes are looked at: what is freed meanwhile shows the next time.
+    slots.freed_seen = freed;
+    forgetRefusals(slots);
+    return false;
+  }
+  const is_full = until_ms > 0 && now_ms < slots.rescan_ms;
+  const next_ms = is_full ? now_ms + REFUSED_FOR_MS : 0;
+  // What those that can wait find, those that cannot may use too.
+  if (is_last || !is_full) slots.all_hard_full_until_ms = next_ms;
+  if (!is_last) slots.all_full_until_ms = next_ms;
+  return is_full;
 }
 
 /** Whether a refusal is still taken as true. */

@@ -7,9 +7,9 @@
  * from a limit a request costs no access to the shared store. Written by the access, balancer and log phases
  * and the flush; lost with the worker, whose leases the collector then gives back.
  */
-import { hardLimit, heldKey, totalKey } from "../core/slots";
+import { freedKey, hardLimit, heldKey, totalKey } from "../core/slots";
 import type { Store } from "../core/store";
-import { giveIdle, lease } from "./leases";
+import { giveIdle, lease, writeHeld } from "./leases";
 import { capOf, close, forgetFull, wasRefused } from "./slot_marks";
 
 /** How much of a limit may be used. */
@@ -72,6 +72,11 @@ export interface Slots {
    */
   all_full_until_ms: number;
   all_hard_full_until_ms: number;
+  /** Moves when any worker has made room at a node that was full; its value before the last look through all of them. */
+  freed_key: string;
+  freed_seen: number;
+  /** Until then "every node is full" may be believed further if nobody has freed anything, monotonic ms. */
+  rescan_ms: number;
   /** Marks were looked through at this time. */
   reopened_at_ms: number;
   /** What the pick under way may use now, and at last. */
@@ -159,6 +164,9 @@ export function newSlots(store: Store, holder: number, upstream: string, ids: st
     is_closed: [],
     all_full_until_ms: 0,
     all_hard_full_until_ms: 0,
+    freed_key: freedKey(upstream),
+    freed_seen: -1,
+    rescan_ms: 0,
     reopened_at_ms: -1,
     allow: Allow.Limit,
     allow_last: Allow.Overflow,
@@ -177,12 +185,13 @@ export function newSlots(store: Store, holder: number, upstream: string, ids: st
   return slots;
 }
 
-/** This worker has got its number only now: the store was full before. */
+/** This worker has got its number only now (the store was full before), or it has another one: somebody else has its own. */
 export function setHolder(slots: Slots, holder: number): void {
   slots.holder = holder;
   for (let at = 0; at <= slots.n; at++) {
     slots.held_key[at] = heldKey(slots.upstream, at < slots.n ? slots.ids[at] : "", holder);
-    slots.store.remove(slots.held_key[at]);
+    if (slots.held[at] > 0) writeHeld(slots, at, slots.held[at]);
+    else slots.store.remove(slots.held_key[at]);
   }
 }
 

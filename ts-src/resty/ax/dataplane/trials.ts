@@ -27,13 +27,25 @@ function isFull(upstream: Upstream, node: number): boolean {
   return upstream.slots !== undefined && isClosed(upstream.slots, node, upstream.request.now_ms);
 }
 
-/** The pick that took a trial got no slot at the node: another request may have it, here or in another worker. */
+/**
+ * Nothing was sent on the trial: another request may have it, here or in another worker.
+ *
+ * @param trial its number
+ */
+export function giveTrialBack(upstream: Upstream, node: number, trial: number): void {
+  const { store, trials } = upstream;
+  // Ended meanwhile: its key is gone, or is not ours.
+  if (store === undefined || trials.granted[node] !== trial || trials.open[node]) return;
+  trials.open[node] = true;
+  trials.open_count++;
+  store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node], trial));
+}
+
+/** The pick that took a trial got no slot at the node. */
 export function returnTrial(upstream: Upstream, node: number): void {
-  if (upstream.trials.taken !== node || upstream.store === undefined) return;
+  if (upstream.trials.taken !== node) return;
   upstream.trials.taken = -1;
-  upstream.trials.open[node] = true;
-  upstream.trials.open_count++;
-  upstream.store.remove(trialKey(upstream.pool.name, upstream.pool.ids[node], upstream.trials.granted[node]));
+  giveTrialBack(upstream, node, upstream.trials.granted[node]);
 }
 
 /** Whether the request would come to the node if it were back: others would miss its cache, or lose their session. */

@@ -36,11 +36,16 @@ export function processIdentity(pid: number): string | undefined {
   return `${pid}`;
 }
 
-/** Whether the process that `processIdentity` gave this text for still runs. Timer phase. */
+/**
+ * Whether the process that `processIdentity` gave this text for still runs. In doubt it does: a start time that could
+ * not be read, then or now (no file descriptor left, no /proc), says nothing against it. Timer phase.
+ */
 export function isRunning(identity: string): boolean {
   const [pid] = string.match(identity, "^(%d+)");
   const number = tonumber(pid);
-  return number !== undefined && processIdentity(number) === identity;
+  if (number === undefined) return false;
+  const found = processIdentity(number);
+  return found === identity || found === pid || (found !== undefined && identity === pid);
 }
 
 export function workerPid(): number {

@@ -3,7 +3,7 @@ import { isElected, newCandidate, resign } from "../collector/election";
 import { type AnyStrategy, strategies } from "../core/strategies/registry";
 import type { UpstreamConfig } from "../core/model";
 import { sweepTokens } from "../core/rate_limit";
-import { claimHolder } from "../core/slots";
+import { claimHolder, keepHolder } from "../core/slots";
 import { errorText } from "../dataplane/error_text";
 import { publishDoors } from "../dataplane/door_exchange";
 import { readDrains } from "../dataplane/drain";
@@ -179,11 +179,12 @@ function receiveAll(worker: Worker, now_ms: number, pauseBetween?: () => void): 
   }
 }
 
-/** The store was full when this worker started: without a number it can lease nothing, and keeps no limits. */
-function claimLate(worker: Worker): void {
-  worker.holder = claimHolder(worker.store, worker.identity);
-  if (worker.holder === 0) return;
-  for (const upstream of worker.upstreams) if (upstream.slots !== undefined) setHolder(upstream.slots, worker.holder);
+/** Without a number the worker can lease nothing, and keeps no limits; with one that is not its own, others take its slots. */
+function keepNumber(worker: Worker): void {
+  const holder = keepHolder(worker.store, worker.holder, worker.identity);
+  if (holder === worker.holder) return;
+  worker.holder = holder;
+  for (const upstream of worker.upstreams) if (upstream.slots !== undefined) setHolder(upstream.slots, holder);
 }
 
 function prepare(worker: Worker, now_ms: number): void {
@@ -191,7 +192,7 @@ function prepare(worker: Worker, now_ms: number): void {
 }
 
 function settle(worker: Worker, now_ms: number): void {
-  if (worker.holder === 0) claimLate(worker);
+  keepNumber(worker);
   for (const upstream of worker.upstreams) if (upstream.slots !== undefined) settleLeases(upstream.slots, now_ms);
   if (worker.rate_limit !== undefined) sweepTokens(worker.rate_limit, now_ms);
 }

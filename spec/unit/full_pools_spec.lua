@@ -8,6 +8,7 @@ local line = require("resty.ax.dataplane.line")
 local pick = require("resty.ax.dataplane.pick")
 local slots = require("resty.ax.dataplane.slots")
 local requests = require("resty.ax.dataplane.requests")
+local slot_marks = require("resty.ax.dataplane.slot_marks")
 local random = require("resty.ax.core.random")
 
 local ALL_FULL = pick.ALL_FULL
@@ -133,6 +134,22 @@ describe("a full pool", function()
     end
     store.set("slots:backend:n3", 0)
     assert.equal(2, (take(up, 1040)))
+  end)
+
+  it("is looked at again as soon as a node that has failed may be asked again, though nobody frees anything", function()
+    local store = fake_store()
+    local up = worker(2, store, 1)
+    -- By another worker.
+    store.set("slots:backend:n1", 1)
+    slot_marks.pace(up.slots, 1, 7, 1, 1000)
+    local function take_patient(now_ms)
+      return (pick.pickNode(up, requests.newRequestRecord(), now_ms, silent, true))
+    end
+    for now_ms = 1000, 1006 do
+      assert.equal(ALL_FULL, take_patient(now_ms))
+    end
+    -- A refusal is believed for 2 ms.
+    assert.equal(1, take_patient(1008))
   end)
 
   it("has room as soon as another worker frees some, also at a node that was refused just before", function()

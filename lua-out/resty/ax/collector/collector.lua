@@ -26,6 +26,8 @@ local drainBacklog = ____backlog.drainBacklog
 local takeDrain = ____backlog.takeDrain
 local ____compose = require("resty.ax.collector.compose")
 local composeUpstream = ____compose.composeUpstream
+local ____gone = require("resty.ax.collector.gone")
+local clearGone = ____gone.clearGone
 local ____publish = require("resty.ax.collector.publish")
 local publish = ____publish.publish
 local ____slot_repair = require("resty.ax.collector.slot_repair")
@@ -53,13 +55,16 @@ function repairOf(collector, holderAlive)
                     k = k + 1
                 end
             end
-            addUpstream(slots, upstream.config.name, ids)
+            local ____addUpstream_8 = addUpstream
+            local ____upstream_config_name_7 = upstream.config.name
+            local ____opt_5 = upstream.gone
+            ____addUpstream_8(slots, ____upstream_config_name_7, ids, ____opt_5 and ____opt_5.ids or ({}))
             i = i + 1
         end
     end
     return slots
 end
-function repair(collector)
+function repair(collector, now_ms)
     if collector.slots == nil then
         return
     end
@@ -69,6 +74,18 @@ function repair(collector)
             breathe(collector, 1)
         end
     )
+    do
+        local i = 0
+        while i < #collector.upstreams do
+            local ____collector_upstreams_index_9 = collector.upstreams[i + 1]
+            local gone = ____collector_upstreams_index_9.gone
+            if gone ~= nil and #gone.ids > 0 then
+                clearGone(collector.deps, gone, collector.slots.holders, now_ms)
+                breathe(collector, 1)
+            end
+            i = i + 1
+        end
+    end
 end
 function load(collector, now_ms)
     local names = {}
@@ -182,7 +199,7 @@ function ____exports.tick(collector, now_ms)
         end
     end
     publish(collector, now_ms)
-    repair(collector)
+    repair(collector, now_ms)
     collector.busy_since_ms = nil
 end
 return ____exports

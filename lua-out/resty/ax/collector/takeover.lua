@@ -22,6 +22,8 @@ local restore = ____windows.restore
 local ____events = require("resty.ax.collector.events")
 local emitTransition = ____events.emitTransition
 local takeEvents = ____events.takeEvents
+local ____gone = require("resty.ax.collector.gone")
+local findGone = ____gone.findGone
 local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
 local ____tally_text = require("resty.ax.collector.tally_text")
@@ -236,6 +238,13 @@ function ____exports.takeOver(collector, now_ms)
             upstreams[i + 1].panic_since_ms = asNumber(entry and entry.panic_since_ms)
             upstreams[i + 1].panics_total = asCount(entry and entry.panics_total)
             local details = asRecord(entry and entry.nodes)
+            upstreams[i + 1].gone = findGone(
+                collector.deps,
+                upstreams[i + 1].config.name,
+                upstreams[i + 1].by_id,
+                details,
+                now_ms
+            )
             if details ~= nil then
                 takeDetails(collector, upstreams[i + 1], details, now_ms)
             end

@@ -68,27 +68,26 @@ local function claimSlot(exchange, text, now_ms)
     do
         local slot = 1
         while slot <= SLOTS_MAX do
+            local key = "worker:" .. tostring(slot)
             local record = readRecord(exchange, slot)
             if record == nil or record.pid == exchange.pid or not isAlive(exchange, record, now_ms) then
-                if record == nil and exchange.store.get("worker:" .. tostring(slot)) ~= nil then
-                    exchange.store.remove("worker:" .. tostring(slot))
+                if record == nil and exchange.store.get(key) ~= nil then
+                    exchange.store.remove(key)
                 end
                 local ____temp_4
                 if record == nil then
-                    ____temp_4 = exchange.store.add(
-                        "worker:" .. tostring(slot),
-                        text
-                    )
+                    ____temp_4 = exchange.store.add(key, text)
                 else
-                    ____temp_4 = exchange.store.set(
-                        "worker:" .. tostring(slot),
-                        text
-                    )
+                    ____temp_4 = exchange.store.set(key, text)
                 end
                 local won = ____temp_4
-                if won then
+                local is_free = not won and (record ~= nil or exchange.store.get(key) == nil)
+                if won or is_free and exchange.store.add(key, text) then
                     exchange.slot = slot
                     return true
+                end
+                if is_free then
+                    return false
                 end
             end
             slot = slot + 1

@@ -1,5 +1,7 @@
 local ____exports = {}
 local mark
+local ____values = require("resty.ax.core.values")
+local asCount = ____values.asCount
 function mark(slots, at)
     if slots.is_closed[at + 1] then
         return
@@ -81,8 +83,10 @@ function ____exports.reopenAll(slots, now_ms)
         end
     end
 end
---- Nodes for which "all are full" is believed for a ms longer: finding out costs the store an access or two for each.
+--- Nodes for which "all are full" is believed for a ms longer: finding out costs the store a read or two for each.
 local NODES_PER_MS = 250
+--- All nodes are looked at again after so long even if nobody has freed anything: a node may have joined, or its limit moved.
+local RESCAN_MS = 20
 --- A whole pick has found every node full: so it is for others of its kind, and for those that may use less.
 function ____exports.noteAllFull(slots, now_ms)
     local until_ms = now_ms + math.max(REFUSED_FOR_MS, slots.n / NODES_PER_MS)
@@ -90,10 +94,55 @@ function ____exports.noteAllFull(slots, now_ms)
     if slots.allow_last == 1 then
         slots.all_hard_full_until_ms = until_ms
     end
+    slots.rescan_ms = now_ms + RESCAN_MS
+    do
+        local node = 0
+        while node < slots.n do
+            local paced_ms = slots.paced_until_ms[node + 1]
+            if paced_ms > now_ms and paced_ms < slots.rescan_ms then
+                slots.rescan_ms = paced_ms
+            end
+            node = node + 1
+        end
+    end
 end
---- Whether a pick like the one under way has just found every node full.
+--- Somebody has freed a place since: refusals may be true no longer.
+local function forgetRefusals(slots)
+    ____exports.forgetFull(slots)
+    do
+        local node = 0
+        while node < slots.n do
+            if slots.is_closed[node + 1] then
+                slots.refused_ms[node + 1] = -1
+                slots.refused_hard_ms[node + 1] = -1
+            end
+            node = node + 1
+        end
+    end
+end
+--- Whether a pick like the one under way has found every node full, and nobody has freed anything since: one read of the
+-- store, every REFUSED_FOR_MS at most. When the answer is no, the nodes are to be looked at.
 function ____exports.areAllFull(slots, now_ms)
-    return now_ms < (slots.allow_last == 1 and slots.all_hard_full_until_ms or slots.all_full_until_ms)
+    local is_last = slots.allow_last == 1
+    local until_ms = is_last and slots.all_hard_full_until_ms or slots.all_full_until_ms
+    if now_ms < until_ms then
+        return true
+    end
+    local freed = asCount(slots.store.get(slots.freed_key))
+    if freed ~= slots.freed_seen then
+        slots.freed_seen = freed
+        forgetRefusals(slots)
+        return false
+    end
+    local is_full = until_ms > 0 and now_ms < slots.rescan_ms
+    local next_ms = is_full and now_ms + REFUSED_FOR_MS or 0
+    if is_last or not is_full then
+        slots.all_hard_full_until_ms = next_ms
+    end
+    if not is_last then
+        slots.all_full_until_ms = next_ms
+    end
+    return is_full
 end
 --- Whether a refusal is still taken as true.
 function ____exports.wasRefused(at_ms, now_ms)

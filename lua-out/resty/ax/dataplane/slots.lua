@@ -55,6 +55,30 @@ local function addEntry(slots, id, limit, hard, patient)
     slots.paced_until_ms[at + 1] = 0
     slots.is_closed[at + 1] = false
 end
+local function addEntries(slots, limits)
+    do
+        local node = 0
+        while node < slots.n do
+            local limit = limits.limit[node + 1]
+            local hard = hardLimit(limit, limits.overflow_ratio[node + 1])
+            addEntry(
+                slots,
+                slots.ids[node + 1],
+                limit,
+                hard,
+                limits.unchosen[node + 1] and hard or limit
+            )
+            node = node + 1
+        end
+    end
+    addEntry(
+        slots,
+        "",
+        limits.whole,
+        limits.whole,
+        limits.whole
+    )
+end
 ---
 -- @param upstream its name
 -- @param ids the nodes' identities
@@ -101,28 +125,7 @@ function ____exports.newSlots(store, holder, upstream, ids, limits)
         off = false,
         eager = false
     }
-    do
-        local node = 0
-        while node < n do
-            local limit = limits.limit[node + 1]
-            local hard = hardLimit(limit, limits.overflow_ratio[node + 1])
-            addEntry(
-                slots,
-                ids[node + 1],
-                limit,
-                hard,
-                limits.unchosen[node + 1] and hard or limit
-            )
-            node = node + 1
-        end
-    end
-    addEntry(
-        slots,
-        "",
-        limits.whole,
-        limits.whole,
-        limits.whole
-    )
+    addEntries(slots, limits)
     do
         local at = 0
         while at <= n do

@@ -27,6 +27,7 @@ local ____rate_limit = require("resty.ax.core.rate_limit")
 local sweepTokens = ____rate_limit.sweepTokens
 local ____slots = require("resty.ax.core.slots")
 local claimHolder = ____slots.claimHolder
+local keepHolder = ____slots.keepHolder
 local ____error_text = require("resty.ax.dataplane.error_text")
 local errorText = ____error_text.errorText
 local ____door_exchange = require("resty.ax.dataplane.door_exchange")
@@ -301,15 +302,16 @@ end
 local function receive(worker, now_ms)
     receiveAll(worker, now_ms, pause)
 end
---- The store was full when this worker started: without a number it can lease nothing, and keeps no limits.
-local function claimLate(worker)
-    worker.holder = claimHolder(worker.store, worker.identity)
-    if worker.holder == 0 then
+--- Without a number the worker can lease nothing, and keeps no limits; with one that is not its own, others take its slots.
+local function keepNumber(worker)
+    local holder = keepHolder(worker.store, worker.holder, worker.identity)
+    if holder == worker.holder then
         return
     end
+    worker.holder = holder
     for ____, upstream in ipairs(worker.upstreams) do
         if upstream.slots ~= nil then
-            setHolder(upstream.slots, worker.holder)
+            setHolder(upstream.slots, holder)
         end
     end
 end
@@ -317,9 +319,7 @@ local function prepare(worker, now_ms)
     prepareAll(worker.upstreams, now_ms, report, pause)
 end
 local function settle(worker, now_ms)
-    if worker.holder == 0 then
-        claimLate(worker)
-    end
+    keepNumber(worker)
     for ____, upstream in ipairs(worker.upstreams) do
         if upstream.slots ~= nil then
             settleLeases(upstream.slots, now_ms)

@@ -128,6 +128,15 @@ function addEntry(slots: Slots, id: string, limit: number, hard: number, patient
   slots.is_closed[at] = false;
 }
 
+function addEntries(slots: Slots, limits: SlotLimits): void {
+  for (let node = 0; node < slots.n; node++) {
+    const limit = limits.limit[node];
+    const hard = hardLimit(limit, limits.overflow_ratio[node]);
+    addEntry(slots, slots.ids[node], limit, hard, limits.unchosen[node] ? hard : limit);
+  }
+  addEntry(slots, "", limits.whole, limits.whole, limits.whole);
+}
+
 /**
  * @param upstream its name
  * @param ids the nodes' identities
@@ -175,12 +184,7 @@ export function newSlots(store: Store, holder: number, upstream: string, ids: st
     off: false,
     eager: false,
   };
-  for (let node = 0; node < n; node++) {
-    const limit = limits.limit[node];
-    const hard = hardLimit(limit, limits.overflow_ratio[node]);
-    addEntry(slots, ids[node], limit, hard, limits.unchosen[node] ? hard : limit);
-  }
-  addEntry(slots, "", limits.whole, limits.whole, limits.whole);
+  addEntries(slots, limits);
   for (let at = 0; at <= n; at++) store.remove(slots.held_key[at]);
   return slots;
 }

@@ -79,4 +79,26 @@ describe("PATCH of an upstream", function()
     full.full = true
     assert.equal("StoreFull", ask({ drain_backlog = true }, { queue = QUEUE, store = full }).body.error.code)
   end)
+
+  it("can change its wish in a full shared dict, or it stays what it was", function()
+    local store = fake_store()
+    local set = store.set
+    -- As a shared dict does it: a value of another length is removed first, and without room not written.
+    store.set = function(key, value)
+      local old = store.values[key]
+      if not store.is_full then
+        return set(key, value)
+      end
+      store.values[key] = old and #old == #value and value or nil
+      return store.values[key] ~= nil
+    end
+    ask({ drain_backlog = true, refuse = { "batch" } }, { queue = QUEUE, store = store })
+    store.is_full = true
+    local answer, wish = ask({ drain_backlog = false }, { queue = QUEUE, store = store })
+    assert.equal(200, answer.status)
+    assert.same({ on = false }, wish)
+    answer, wish = ask({ drain_backlog = true, refuse = {} }, { queue = QUEUE, store = store })
+    assert.equal(200, answer.status)
+    assert.is_true(wish.on)
+  end)
 end)

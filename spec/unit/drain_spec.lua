@@ -11,6 +11,7 @@ local collector_kit = require("collector_kit")
 local deltas = require("deltas")
 local fake_store = require("fake_store")
 local upstreams = require("upstreams")
+local wire = require("resty.ax.core.wire")
 
 local function read(path)
   local file = assert(io.open(path))
@@ -171,6 +172,95 @@ describe("the collector and a backlog", function()
       now = look(kit, 95)
     end
     assert.equal("size", now.by)
+  end)
+
+  it("does not begin by itself again what an operator has ended before, in a new collector either", function()
+    local kit = kit_of({ from = 0.9 })
+    for _ = 1, 6 do
+      look(kit, 95)
+    end
+    kit.store.set("backlog:backend", '{"on":false}')
+    look(kit, 95)
+    local after = kit_of({ from = 0.9 }, kit.store)
+    after.now_ms = kit.now_ms
+    for _ = 1, 20 do
+      assert.is_nil(look(after, 95))
+    end
+    look(after, 44)
+    assert.is_nil(after.store.get("backlog:backend"))
+    local now
+    for _ = 1, 6 do
+      now = look(after, 95)
+    end
+    assert.equal("size", now.by)
+  end)
+
+  it("does what the operator says after he has ended one", function()
+    local kit = kit_of({ from = 0.9 })
+    kit.store.set("backlog:backend", '{"on":false}')
+    assert.is_nil(look(kit, 95))
+    kit.store.set("backlog:backend", '{"on":true}')
+    assert.equal("operator", look(kit, 95).by)
+  end)
+
+  it("reads every worker's report once a tick, whatever the number of upstreams, and pauses meanwhile", function()
+    local list = {}
+    for u = 1, 20 do
+      list[u] = collector_kit.upstream({ "a" }, { name = "u" .. u, queue = queue_of({ from = 0.9 }) })
+    end
+    local pauses = 0
+    local kit = collector_kit.new({
+      upstreams = list,
+      pause = function()
+        pauses = pauses + 1
+      end,
+    })
+    local reports, hist = {}, {}
+    for bucket = 0, 40 do
+      hist[#hist + 1], hist[#hist + 2] = bucket, 5
+    end
+    for u = 1, 20 do
+      reports["u" .. u] = { waiting = { 0, 0, u == 7 and 5 or 0, 0, 0 }, admitted = {}, waits = { hist, hist } }
+    end
+    kit.store.set("worker:slots", 32)
+    local function tell()
+      for slot = 1, 32 do
+        kit.store.set("door:" .. slot, cjson.encode({ pid = 1, at_ms = kit.now_ms, upstreams = reports }))
+      end
+    end
+    tell()
+    kit:tick()
+    local read = 0
+    local get = kit.store.get
+    kit.store.get = function(key)
+      read = read + (key:find("^door:") and 1 or 0)
+      return get(key)
+    end
+    pauses = 0
+    for _ = 1, 4 do
+      tell()
+      kit:tick()
+    end
+    assert.equal(4 * 32, read)
+    assert.is_true(pauses >= 4 * 10, "pauses: " .. pauses)
+    -- 32 workers with 5 waiting each: more than 90 for two seconds.
+    tell()
+    kit:tick()
+    assert.is_truthy(get("drain:u7"))
+    assert.is_nil(get("drain:u8"))
+  end)
+
+  it("is believed for longer where the collector looks more seldom", function()
+    local kit = kit_of()
+    kit.collector.config.collector_interval_ms = 5000
+    kit.store.set("backlog:backend", '{"on":true}')
+    look(kit, 50)
+    local drain = cjson.decode(kit.store.get("drain:backend"))
+    assert.is_true(wire.isDrainFresh(drain, drain.at_ms + 5100))
+    assert.is_false(wire.isDrainFresh(drain, drain.at_ms + 15100))
+    assert.is_false(wire.isDrainFresh({ at_ms = 1000 }, 6100))
+    assert.is_false(wire.isDrainFresh({ at_ms = 1000, stale_ms = 1e12 }, 40000))
+    assert.is_false(wire.isDrainFresh({}, 0))
   end)
 
   it("goes on where the one before it was, unless that is long ago", function()

@@ -1,4 +1,5 @@
 -- Mistakes in the options of limits: each one stops the start, and names key, value and what is allowed.
+local flow_options = require("resty.ax.core.config.flow_options")
 local options = require("resty.ax.core.config.options")
 local problems = require("resty.ax.core.config.problems")
 local validate = require("resty.ax.core.config.validate")
@@ -14,7 +15,8 @@ local function load(upstream, gateway)
   local found = problems.newProblems()
   local given = gateway or {}
   given.upstreams = { backend = upstream }
-  local config = validate.validate(given, options.configFields(by_strategy), "", found)
+  local fields = options.configFields(by_strategy)
+  local config = validate.validate(given, fields, "", found, flow_options.checkGatewayFlow)
   local texts = {}
   for k, problem in ipairs(found.list) do
     texts[k] = problem.path:gsub("^upstreams%.backend%.", "") .. ": " .. problem.text
@@ -51,6 +53,16 @@ describe("limits in the configuration", function()
       assert.equal(1, #texts)
       assert.equal(("%s: %d is too small"):format(given[1], given[2]), texts[1]:match("^[^;]+"))
     end
+  end)
+
+  it("refuse a burst that is small against the rate, and would let only a part of it through", function()
+    local texts = load({}, { global_qps_limit = 100000, global_qps_burst = 2 })
+    assert.same({
+      "global_qps_burst: 2 is too small for global_qps_limit, which is 100000; a whole number 500..10000000 is needed",
+    }, texts)
+    assert.same({}, (load({}, { global_qps_limit = 100000, global_qps_burst = 500 })))
+    assert.same({}, (load({}, { global_qps_limit = 100, global_qps_burst = 2 })))
+    assert.same({}, (load({}, { global_qps_limit = 10000000 })))
   end)
 
   it("have no adaptive_limit unless it is given, and defaults when it is empty", function()

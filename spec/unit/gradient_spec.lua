@@ -33,6 +33,23 @@ describe("the adaptive limit", function()
   end)
 end)
 
+describe("measuring that comes to nothing", function()
+  it("is not begun again before its time, however long the limit stays at its least", function()
+    local o = { min = 5, max = 100, probe = 3, probe_interval_ms = 60000, tolerance = 1.25 }
+    local g = gradient.newGradient(o, 0)
+    g.base_ms, g.limit, g.probe_due_ms = 10, 5, 6000000
+    local low = 0
+    -- 300 s with five requests that last; the others take 40 ms.
+    for tick = 1, 600 do
+      gradient.observe(g, 30, { histogram.bucketOf(40), 30 }, 30 * 40, 0)
+      gradient.step(g, o, 5, true, tick * 500)
+      low = low + (g.phase ~= 0 and 1 or 0)
+    end
+    -- 5 s each, once a minute.
+    assert.is_true(low > 0 and low <= 55, "looks at the probe limit: " .. low)
+  end)
+end)
+
 local OPTIONS = { min = 5, probe_limit = 3, probe_interval_s = 60, tolerance = 1.25 }
 
 local function kit_of(ids, given)

@@ -157,14 +157,82 @@ describe("a request that a node has not answered for long", function()
   it("makes the node suspect, unless half of the nodes have such", function()
     local c = kit.new({ nodes = six, alive = { [7] = true } })
     c:run(10, kit.steady(six, 20, 10))
-    waiting(c, { "a" }, 2500)
-    c:tick()
+    for tick = 1, 6 do
+      waiting(c, { "a" }, 500 * tick)
+      c:report(kit.steady({ "b", "c", "d", "e", "f" }, 20, 10)())
+      c:tick()
+    end
     assert.equal("suspect", c:at("a").state)
     waiting(c, {}, 0)
     c:run(6, kit.steady(six, 20, 10))
-    waiting(c, { "a", "b", "c" }, 2500)
-    c:tick()
+    for tick = 1, 6 do
+      waiting(c, { "a", "b", "c" }, 500 * tick)
+      c:report(kit.steady({ "d", "e", "f" }, 20, 10)())
+      c:tick()
+    end
     assert.same({ online = 6 }, states(c, six))
+  end)
+
+  --- Two requests stay open at a; the others answer. Returns what a went through.
+  local function open_ones(c, seconds, each)
+    local others = { "b", "c", "d", "e", "f" }
+    local start_ms, seen = c.now_ms, {}
+    for tick = 1, 2 * seconds do
+      waiting(c, { "a" }, c.now_ms + 500 - start_ms)
+      c:report(kit.steady(others, 20, 10)())
+      each(tick)
+      c:tick()
+      seen[c:at("a").state] = true
+    end
+    return seen
+  end
+
+  it("does not throw out a node with idle WebSockets and nothing else to do", function()
+    local c = kit.new({ nodes = six, alive = { [7] = true } })
+    c:run(10, kit.steady(six, 20, 10))
+    local seen = open_ones(c, 120, function() end)
+    assert.same({ online = true, suspect = true }, seen)
+  end)
+
+  it("tells nothing while the node answers others, in whatever workers", function()
+    local c = kit.new({ nodes = six, alive = { [7] = true } })
+    c:run(10, kit.steady(six, 20, 10))
+    local seen = open_ones(c, 120, function()
+      c:report({ a = deltas.delta(deltas.same(1, 10)) }, nil, 8)
+    end)
+    assert.same({ online = true }, seen)
+  end)
+
+  it("ends with the answer to the node's trial", function()
+    local c = kit.new({ nodes = six, alive = { [7] = true } })
+    c:run(10, kit.steady(six, 20, 10))
+    local trials = 0
+    local seen = open_ones(c, 120, function()
+      local key = "trial:backend\na\n" .. (c:at("a").trial or 0)
+      if c:at("a").trial and c.store.add(key, 1) then
+        trials = trials + 1
+        c:report({ a = deltas.delta(deltas.same(1, 10)) }, nil, 8)
+      end
+    end)
+    assert.same({ online = true, suspect = true }, seen)
+    assert.is_true(trials >= 3, "trials: " .. trials)
+  end)
+
+  it("throws a node out that leaves its trial unanswered, at the time that is set", function()
+    local c = kit.new({ nodes = six, alive = { [7] = true } })
+    c:run(10, kit.steady(six, 20, 10))
+    local trials, out_ms = 0, nil
+    local start_ms = c.now_ms
+    open_ones(c, 60, function()
+      if c:at("a").trial and c.store.add("trial:backend\na\n" .. c:at("a").trial, 1) then
+        trials = trials + 1
+      end
+      if c:at("a").state == "ejected" then
+        out_ms = out_ms or c.now_ms - start_ms
+      end
+    end)
+    assert.is_true(out_ms and out_ms >= 29000 and out_ms <= 31500, tostring(out_ms))
+    assert.equal(1, trials)
   end)
 end)
 
@@ -337,6 +405,37 @@ describe("trials", function()
       return false
     end
     assert.equal(1, pick_many(posts, 150))
+  end)
+
+  it("are no WebSockets and event streams, as long as others come", function()
+    local c = half_open()
+    local up = worker(c)
+    local lasts = true
+    up.mayLast = function()
+      return lasts
+    end
+    assert.equal(0, pick_many(up, 100))
+    lasts = false
+    assert.equal(1, pick_many(up, 1))
+    local streams = worker(half_open())
+    streams.mayLast = function()
+      return true
+    end
+    assert.equal(1, pick_many(streams, 150))
+  end)
+
+  it("of a node that is in rotation and silent are none of these at all", function()
+    local up = worker(half_open())
+    up.state[1] = "suspect"
+    local lasts = true
+    up.mayLast = function()
+      return lasts
+    end
+    pick_many(up, 300)
+    assert.equal(1, up.trials.open_count)
+    lasts = false
+    pick_many(up, 1)
+    assert.equal(0, up.trials.open_count)
   end)
 
   it("of a strategy by keys go to a request whose key is the node's own, as long as one comes", function()

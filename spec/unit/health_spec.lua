@@ -398,11 +398,56 @@ describe("silence", function()
     local node = subject()
     assert.equal("suspect", node.look(silent))
     assert.equal("no answer for 5 s (usual: under 2 s)", node.reason())
+    assert.is_true(node.health.live)
+    assert.equal(1, node.health.trial)
+    local tried = { oldest_ms = 5000, silence_limit_ms = 2000, in_flight = 3, trial_taken_ms = node.now_ms }
     for _ = 1, 49 do
+      assert.equal("suspect", node.look(tried))
+    end
+    -- One trial, whatever the time: each costs a user's request.
+    assert.equal(1, node.health.trial)
+    assert.equal("ejected", node.look(tried, 1000))
+    assert.equal("no answer for 31 s to 3 requests", node.reason())
+  end)
+
+  it("throws nobody out who was not asked since, for requests may be open by nature", function()
+    local node = subject()
+    for _ = 1, 500 do
       assert.equal("suspect", node.look(silent))
     end
-    assert.equal("ejected", node.look(silent, 1000))
-    assert.equal("no answer for 31 s to 3 requests", node.reason())
+    -- Just taken: its answer is not due yet.
+    local tried = { oldest_ms = 5000, silence_limit_ms = 2000, in_flight = 3, trial_taken_ms = node.now_ms }
+    assert.equal("suspect", node.look(tried, 1500))
+    assert.equal("ejected", node.look(tried, 500))
+  end)
+
+  it("throws out whom others than the trial were sent to, and answered none", function()
+    local node = subject()
+    local picked = { oldest_ms = 5000, silence_limit_ms = 2000, in_flight = 12, silent_picks = 9 }
+    for _ = 1, 100 do
+      assert.equal("suspect", node.look(picked))
+    end
+    picked.silent_picks = 10
+    assert.equal("ejected", node.look(picked))
+  end)
+
+  it("of another time has a trial of its own", function()
+    local node = subject()
+    node.look(silent)
+    assert.equal("online", node.look({ in_flight = 2 }, 6000))
+    assert.is_nil(node.health.live)
+    assert.equal("suspect", node.look(silent))
+    assert.is_true(node.health.live)
+    assert.equal(2, node.health.trial)
+  end)
+
+  it("is tried while a node ramps, too", function()
+    local node = subject(nil, { ramp_s = 300 })
+    node.health = ramp.startRamp(node.health, "back", node.upstream, NOW)
+    assert.equal("ramping", node.look(silent))
+    assert.is_true(node.health.live)
+    node.look({ judged = 1 })
+    assert.is_nil(node.health.live)
   end)
 
   it("of one long request throws nobody out, and an answer ends it", function()
@@ -713,6 +758,7 @@ describe("the table of transitions", function()
           in_flight = below(3),
           oldest_ms = below(8) == 0 and 9000 or 0,
           silence_limit_ms = below(3) == 0 and math.huge or 2000,
+          silent_picks = below(20),
           busy_until_ms = below(9) == 0 and node.now_ms + 3000 or 0,
           p99_ratio = below(7),
           may_eject = below(4) > 0,

@@ -14,7 +14,7 @@ SAMPLE = 50
 
 def play(options, looks):
     limit, base, due, phase, since = float(options["max"]), None, 0, "steady", 0
-    at_min, results = 0, []
+    at_min, gave_up, results = 0, False, []
     peak, began = 0, 0
     for look in looks:
         now, ok, ms, failed, in_flight = (look[k] for k in ("now_ms", "ok", "ms", "failed", "in_flight"))
@@ -23,7 +23,7 @@ def play(options, looks):
             if ok + failed >= SAMPLE:
                 little = ok * ms / max(1, now - began)
                 if ok >= SAMPLE and peak <= options["probe"] and little <= options["probe"]:
-                    base, at_min, due = ms, 0, now + options["probe_interval_ms"]
+                    base, at_min, gave_up, due = ms, 0, False, now + options["probe_interval_ms"]
                 elif failed > 0 and failed >= (ok + failed) / 10:
                     if base is not None:
                         limit = max(options["min"], limit * 0.9)
@@ -36,19 +36,19 @@ def play(options, looks):
                 peak, began = 0, now
             elif now - began >= 2000:
                 began, peak = now, 0
-            if (now >= due or at_min >= 5) and in_flight > 0:
+            if (now >= due or (at_min >= 5 and not gave_up)) and in_flight > 0:
                 phase, since = "emptying", now
         elif phase == "emptying":
             if in_flight <= options["probe"]:
                 phase, since = "measuring", now
             elif now - since >= 5000:
-                phase, due, peak, began = "steady", now + options["probe_interval_ms"], 0, now
+                phase, due, peak, began, at_min, gave_up = "steady", now + options["probe_interval_ms"], 0, now, 0, True
         else:
             if ok >= SAMPLE:
-                base, at_min, due = ms, 0, now + options["probe_interval_ms"]
+                base, at_min, gave_up, due = ms, 0, False, now + options["probe_interval_ms"]
                 phase, peak, began = "steady", 0, now
             elif now - since >= 5000:
-                phase, due, peak, began = "steady", now + options["probe_interval_ms"], 0, now
+                phase, due, peak, began, at_min, gave_up = "steady", now + options["probe_interval_ms"], 0, now, 0, True
         shown = min(options["probe"], options["max"]) if phase != "steady" else math.floor(limit)
         results.append({"limit": shown, "operating": round(limit, 6)})
     return results
@@ -80,6 +80,13 @@ def main():
         }
         looks = looks_of(rng, 80)
         cases.append({"options": options, "looks": looks, "results": play(options, looks)})
+    # Measuring that comes to nothing: requests that last keep the node over the probe limit, and the others are dear.
+    options = {"min": 5, "max": 60, "probe": 3, "probe_interval_ms": 60000, "tolerance": 1.25}
+    looks = [
+        {"now_ms": 500 * (k + 1), "ok": 50, "ms": 10 if k < 4 else 40, "failed": 0, "in_flight": 1 if k < 4 else 5}
+        for k in range(80)
+    ]
+    cases.append({"options": options, "looks": looks, "results": play(options, looks)})
     path = pathlib.Path(__file__).with_name("gradient.json")
     path.write_text(json.dumps(cases, separators=(",", ":")) + "\n")
 

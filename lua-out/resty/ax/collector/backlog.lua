@@ -10,14 +10,22 @@ local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
 local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
+local padded = ____values.padded
 local ____wire = require("resty.ax.core.wire")
 local backlogKey = ____wire.backlogKey
 local DRAIN_STALE_MS = ____wire.DRAIN_STALE_MS
 local drainKey = ____wire.drainKey
+local isDrainFresh = ____wire.isDrainFresh
 local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 --- How long the queue must have been as full as `from` says, ms: a burst is no backlog.
 local FULL_FOR_MS = 2000
+--- A drain is over when its collector has said nothing for so many of its intervals: one tick may come late.
+local STALE_INTERVALS = 3
+--- One length for all: a full shared dict takes a value of another length for a new one, and loses the old one.
+local DRAIN_BYTES = 384
+--- Bytes of a worker's report that cost as much to read as one node does to judge (state.ts).
+local BYTES_PER_NODE = 50
 ---
 -- @returns undefined without a queue
 function ____exports.newBacklog(config)
@@ -27,8 +35,7 @@ function ____exports.newBacklog(config)
     return {
         plan = drainPlan(config, config.queue),
         since_ms = 0,
-        by = "operator",
-        ended_by_hand = false
+        by = "operator"
     }
 end
 local function readJson(deps, key)
@@ -41,39 +48,57 @@ local function readJson(deps, key)
     end
     return ____temp_0
 end
---- Requests waiting over all workers, as of their last flush.
-local function waitingIn(deps, name, now_ms)
-    local waiting = 0
+local function addReports(sums, reports)
+    for name in pairs(reports) do
+        local ____asRecord_3 = asRecord
+        local ____opt_1 = asRecord(reports[name])
+        local counts = ____asRecord_3(____opt_1 and ____opt_1.waiting)
+        local waiting = 0
+        do
+            local k = 0
+            while k < LOWEST_PRIORITY do
+                waiting = waiting + asCount(counts and counts[k + 1])
+                k = k + 1
+            end
+        end
+        if waiting > 0 then
+            sums[name] = (sums[name] or 0) + waiting
+        end
+    end
+end
+--- Reads every worker's report once, for all upstreams: with many of both that takes longer than a worker may stop.
+local function sumWaiting(deps, waiting, now_ms)
+    local ____deps_6 = deps
+    local store = ____deps_6.store
+    local decode = ____deps_6.decode
+    local sums = {}
     local slots = math.min(
         SLOTS_MAX,
-        asCount(deps.store.get("worker:slots"))
+        asCount(store.get("worker:slots"))
     )
     do
         local slot = 1
         while slot <= slots do
-            local record = readJson(
-                deps,
-                "door:" .. tostring(slot)
-            )
+            local text = tostring(store.get("door:" .. tostring(slot)) or "")
+            local ____temp_7
+            if text == "" then
+                ____temp_7 = nil
+            else
+                ____temp_7 = asRecord(decode(text))
+            end
+            local record = ____temp_7
             local at_ms = asNumber(record and record.at_ms)
             if at_ms ~= nil and math.abs(now_ms - at_ms) < WORKER_DEAD_MS then
-                local ____asRecord_10 = asRecord
-                local ____asRecord_9 = asRecord
-                local ____opt_5 = asRecord(record and record.upstreams)
-                local ____opt_3 = ____asRecord_9(____opt_5 and ____opt_5[name])
-                local counts = ____asRecord_10(____opt_3 and ____opt_3.waiting)
-                do
-                    local k = 0
-                    while k < LOWEST_PRIORITY do
-                        waiting = waiting + asCount(counts and counts[k + 1])
-                        k = k + 1
-                    end
+                local reports = asRecord(record and record.upstreams)
+                if reports ~= nil then
+                    addReports(sums, reports)
                 end
             end
+            waiting.breathe(1 + #text / BYTES_PER_NODE)
             slot = slot + 1
         end
     end
-    return waiting
+    return sums
 end
 local function begin(backlog, by, extra, now_ms)
     backlog.drain = newDrain(extra)
@@ -99,47 +124,45 @@ local function flagsOf(value)
 end
 --- What the one before was at. Collector, at its first tick.
 function ____exports.takeDrain(deps, upstream, now_ms)
-    local backlog = upstream.backlog
-    local ____temp_13
+    local ____upstream_12 = upstream
+    local backlog = ____upstream_12.backlog
+    local config = ____upstream_12.config
     if backlog == nil then
-        ____temp_13 = nil
-    else
-        ____temp_13 = readJson(
-            deps,
-            drainKey(upstream.config.name)
-        )
-    end
-    local old = ____temp_13
-    local at_ms = asNumber(old and old.at_ms)
-    if backlog == nil then
+        deps.store.remove(backlogKey(config.name))
         return
     end
-    if at_ms == nil or math.abs(now_ms - at_ms) > DRAIN_STALE_MS then
-        deps.store.remove(drainKey(upstream.config.name))
+    local old = readJson(
+        deps,
+        drainKey(config.name)
+    )
+    if old == nil or not isDrainFresh(old, now_ms) then
+        deps.store.remove(drainKey(config.name))
         return
     end
     begin(
         backlog,
-        (old and old.by) == "size" and "size" or "operator",
+        old.by == "size" and "size" or "operator",
         math.min(
             backlog.plan.max_extra,
-            asCount(old and old.extra)
+            asCount(old.extra)
         ),
         now_ms
     )
     backlog.since_ms = math.min(
         now_ms,
-        asNumber(old and old.since_ms) or now_ms
+        asNumber(old.since_ms) or now_ms
     )
-    backlog.refuse = flagsOf(old and old.refuse)
+    backlog.refuse = flagsOf(old.refuse)
 end
+---
+-- @returns whether the operator has ended a drain, and none is to begin by itself before `release`
 local function obeyOperator(deps, backlog, name, now_ms)
     local wish = readJson(
         deps,
         backlogKey(name)
     )
     if wish == nil then
-        return
+        return false
     end
     if wish.on == true then
         if backlog.drain == nil then
@@ -147,19 +170,29 @@ local function obeyOperator(deps, backlog, name, now_ms)
         end
         backlog.by = "operator"
         backlog.refuse = flagsOf(wish.refuse)
-    else
-        backlog.drain = nil
-        backlog.ended_by_hand = true
+        return false
+    end
+    backlog.drain = nil
+    return true
+end
+--- The queue is emptier than half of what begins a drain (or none ever begins by itself): what ended the last is done.
+local function release(deps, queue, name, waiting)
+    local from = queue.drain.from * queue.size
+    if from > 0 and waiting >= from / 2 then
+        return
+    end
+    local wish = readJson(
+        deps,
+        backlogKey(name)
+    )
+    if (wish and wish.on) ~= true then
         deps.store.remove(backlogKey(name))
     end
 end
 --- Whether the queue has been nearly full for long enough.
 local function isPiledUp(backlog, queue, waiting, now_ms)
     local from = queue.drain.from * queue.size
-    if waiting < from / 2 then
-        backlog.ended_by_hand = false
-    end
-    if from == 0 or waiting < from or backlog.ended_by_hand then
+    if from == 0 or waiting < from then
         backlog.full_since_ms = nil
         return false
     end
@@ -193,14 +226,19 @@ local function look(upstream, drain, plan, waiting, now_ms)
         now_ms
     )
 end
-local function publish(deps, backlog, drain, name, now_ms)
-    local ____backlog_24 = backlog
-    local plan = ____backlog_24.plan
-    local since_ms = ____backlog_24.since_ms
-    local by = ____backlog_24.by
+local function publish(collector, backlog, drain, name, now_ms)
+    local ____collector_15 = collector
+    local deps = ____collector_15.deps
+    local config = ____collector_15.config
+    local ____backlog_16 = backlog
+    local plan = ____backlog_16.plan
+    local since_ms = ____backlog_16.since_ms
+    local by = ____backlog_16.by
     local refuse = backlog.refuse or plan.refuse
+    local stale_ms = math.max(DRAIN_STALE_MS, STALE_INTERVALS * config.collector_interval_ms)
     local record = {
         at_ms = now_ms,
+        stale_ms = stale_ms,
         since_ms = since_ms,
         by = by,
         refuse = refuse,
@@ -210,7 +248,7 @@ local function publish(deps, backlog, drain, name, now_ms)
     local text = deps.encode(record)
     if text == nil or deps.store.set(
         drainKey(name),
-        text
+        padded(text, DRAIN_BYTES)
     ) then
         return
     end
@@ -219,22 +257,8 @@ local function publish(deps, backlog, drain, name, now_ms)
         ((("no room for " .. drainKey(name)) .. ": the backlog of upstream \"") .. name) .. "\" is not drained"
     )
 end
---- Begins, goes on with or ends draining an upstream's backlog. Collector, each tick; nothing without a queue.
-function ____exports.drainBacklog(deps, upstream, now_ms)
-    local ____upstream_25 = upstream
-    local backlog = ____upstream_25.backlog
-    local config = ____upstream_25.config
-    local queue = config.queue
-    if backlog == nil or queue == nil then
-        return
-    end
-    local name = config.name
-    local was_draining = backlog.drain ~= nil
-    obeyOperator(deps, backlog, name, now_ms)
-    if backlog.drain == nil and queue.drain.from == 0 and not was_draining then
-        return
-    end
-    local waiting = waitingIn(deps, name, now_ms)
+--- What is left of a drain, or begins one.
+local function decide(upstream, backlog, queue, waiting, now_ms)
     if backlog.drain == nil and isPiledUp(backlog, queue, waiting, now_ms) then
         begin(backlog, "size", 0, now_ms)
         backlog.refuse = nil
@@ -248,11 +272,50 @@ function ____exports.drainBacklog(deps, upstream, now_ms)
     ) then
         backlog.drain = nil
         backlog.full_since_ms = nil
-        deps.store.remove(backlogKey(name))
+    end
+end
+--- Begins, goes on with or ends draining an upstream's backlog. Collector, each tick; nothing without a queue.
+-- 
+-- @param waiting of this tick
+function ____exports.drainBacklog(collector, upstream, waiting, now_ms)
+    local ____upstream_17 = upstream
+    local backlog = ____upstream_17.backlog
+    local config = ____upstream_17.config
+    local ____collector_18 = collector
+    local deps = ____collector_18.deps
+    local queue = config.queue
+    if backlog == nil or queue == nil then
+        return
+    end
+    local name = config.name
+    local was_draining = backlog.drain ~= nil
+    local is_held = obeyOperator(deps, backlog, name, now_ms)
+    local looks = is_held or backlog.drain ~= nil or queue.drain.from > 0
+    if looks then
+        if waiting.by_name == nil then
+            waiting.by_name = sumWaiting(deps, waiting, now_ms)
+        end
+        local count = waiting.by_name[name] or 0
+        local drained = backlog.drain
+        if is_held then
+            backlog.full_since_ms = nil
+            release(deps, queue, name, count)
+        else
+            decide(
+                upstream,
+                backlog,
+                queue,
+                count,
+                now_ms
+            )
+        end
+        if drained ~= nil and backlog.drain == nil then
+            deps.store.remove(backlogKey(name))
+        end
     end
     if backlog.drain ~= nil then
         publish(
-            deps,
+            collector,
             backlog,
             backlog.drain,
             name,

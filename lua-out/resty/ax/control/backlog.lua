@@ -35,11 +35,15 @@ local ____suggest = require("resty.ax.core.config.suggest")
 local suggest = ____suggest.suggest
 local ____drain_plan = require("resty.ax.core.drain_plan")
 local prioritiesNamed = ____drain_plan.prioritiesNamed
+local ____values = require("resty.ax.core.values")
+local padded = ____values.padded
 local ____wire = require("resty.ax.core.wire")
 local backlogKey = ____wire.backlogKey
 local ____errors = require("resty.ax.control.errors")
 local apiError = ____errors.apiError
 local FIELDS = {"drain_backlog", "refuse"}
+--- One length for all wishes, for the reason given with wills (wills.ts).
+local WISH_BYTES = 128
 local function unknownField(name)
     local nearest = suggest(name, FIELDS)
     local hint = nearest == nil and "" or ("; did you mean \"" .. nearest) .. "\"?"
@@ -121,7 +125,7 @@ function ____exports.writeBacklog(deps, upstream, change)
     local text = deps.encode(change)
     return text ~= nil and deps.store.set(
         backlogKey(upstream),
-        text
+        padded(text, WISH_BYTES)
     )
 end
 return ____exports

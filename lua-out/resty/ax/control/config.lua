@@ -1,6 +1,8 @@
 local ____exports = {}
 local ____address = require("resty.ax.core.config.address")
 local formatAddress = ____address.formatAddress
+local ____flow_options = require("resty.ax.core.config.flow_options")
+local checkGatewayFlow = ____flow_options.checkGatewayFlow
 local ____nodes = require("resty.ax.core.config.nodes")
 local checkTiers = ____nodes.checkTiers
 local nodeFields = ____nodes.nodeFields
@@ -291,7 +293,8 @@ function ____exports.loadConfig(source, deps)
         raw,
         configFields(deps.strategies),
         "",
-        problems
+        problems,
+        checkGatewayFlow
     )
     local loading = {deps = deps, problems = problems, nginx_conf = record.nginx_conf}
     local upstreams = record.upstreams

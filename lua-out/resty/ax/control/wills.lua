@@ -2,6 +2,8 @@ local ____exports = {}
 local ____operator = require("resty.ax.core.operator")
 local willKey = ____operator.willKey
 local willVersionKey = ____operator.willVersionKey
+local ____values = require("resty.ax.core.values")
+local padded = ____values.padded
 --- Wills are padded to one length. A value that replaces one of the same length is written in place by the shared
 -- dict; with another length it would first be removed, and in a full dict be lost. So whatever was written once can be
 -- changed whatever happens.
@@ -29,10 +31,7 @@ function ____exports.writeWill(deps, upstream, id, will)
     end
     if not store.set(
         key,
-        text .. string.rep(
-            " ",
-            math.max(0, WILL_BYTES - #text)
-        )
+        padded(text, WILL_BYTES)
     ) then
         return false
     end

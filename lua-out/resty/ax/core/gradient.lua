@@ -28,6 +28,7 @@ function ____exports.newGradient(options, now_ms)
         phase_since_ms = now_ms,
         latency_ms = nil,
         at_min = 0,
+        gave_up = false,
         ok = 0,
         sum_ms = 0,
         hist = {},
@@ -77,10 +78,13 @@ end
 local function setBase(gradient, options, now_ms)
     gradient.base_ms = percentile(gradient.hist, gradient.ok, 0.5)
     gradient.at_min = 0
+    gradient.gave_up = false
     gradient.probe_due_ms = now_ms + options.probe_interval_ms
 end
 --- Measuring has come to nothing: streams hold the node, or it has nothing to do. The next one is not before its time.
 local function giveUp(gradient, options, now_ms)
+    gradient.at_min = 0
+    gradient.gave_up = true
     gradient.probe_due_ms = now_ms + options.probe_interval_ms
     enter(gradient, 0, now_ms)
 end
@@ -138,7 +142,8 @@ local function judge(gradient, options, now_ms)
 end
 --- Whether the base is to be measured now, if the node may be: it is old, or was never known, or is wrong.
 function ____exports.wantsProbe(gradient, now_ms)
-    return gradient.phase == 0 and (now_ms >= gradient.probe_due_ms or gradient.at_min >= AT_MIN_MAX)
+    local seems_wrong = gradient.at_min >= AT_MIN_MAX and not gradient.gave_up
+    return gradient.phase == 0 and (now_ms >= gradient.probe_due_ms or seems_wrong)
 end
 --- One look, after `observe`.
 -- 

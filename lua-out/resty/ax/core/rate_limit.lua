@@ -1,15 +1,16 @@
 local ____exports = {}
-local keptSlots, KEEP_MS
-function keptSlots(limit)
-    return limit.lives + 1 + math.ceil(KEEP_MS / limit.slot_ms)
-end
+local ____rate_sweep = require("resty.ax.core.rate_sweep")
+local newSweeps = ____rate_sweep.newSweeps
+local sweepKeys = ____rate_sweep.sweepKeys
 --- Slots in a burst, at best: a fifth of it is the grain.
 local PARTS = 5
-KEEP_MS = 5000
+--- A burst is at least the rate of a second ÷ this, what comes in 5 ms: then a slot lasts a millisecond, one step of nginx'
+-- clock. With shorter ones tokens are lost before any worker looks.
+____exports.BURSTS_A_SECOND_MOST = 200
 ---
 -- @param name tells limits apart
 -- @param rate_per_s over 0
--- @param burst whole, 2 or more
+-- @param burst whole, 2 or more, and the rate ÷ BURSTS_A_SECOND_MOST
 function ____exports.newRateLimit(store, name, rate_per_s, burst, now_ms)
     local tokens = math.max(
         1,
@@ -17,7 +18,9 @@ function ____exports.newRateLimit(store, name, rate_per_s, burst, now_ms)
     )
     local slot_ms = tokens * 1000 / rate_per_s
     local lives = math.floor(burst / tokens) - 1
-    local limit = {
+    local prefix = ((("rate:" .. name) .. ":") .. tostring(slot_ms)) .. ":"
+    local sweeps = newSweeps(store, name, slot_ms, now_ms)
+    return {
         store = store,
         name = name,
         rate_per_s = rate_per_s,
@@ -25,16 +28,15 @@ function ____exports.newRateLimit(store, name, rate_per_s, burst, now_ms)
         tokens = tokens,
         slot_ms = slot_ms,
         lives = lives,
+        prefix = prefix,
         slot = -1,
         key = "",
-        swept = 0
+        sweeps = sweeps
     }
-    limit.swept = math.floor(now_ms / slot_ms) - 2 * keptSlots(limit)
-    return limit
 end
 local function useSlot(limit, slot)
     limit.slot = slot
-    limit.key = (("rate:" .. limit.name) .. ":") .. tostring(slot)
+    limit.key = limit.prefix .. tostring(slot)
 end
 --- Takes one token.
 -- 
@@ -60,12 +62,6 @@ function ____exports.retryAfterMs(limit, now_ms)
 end
 --- Removes the counts of slots long past. Flush.
 function ____exports.sweepTokens(limit, now_ms)
-    local ____until = math.floor(now_ms / limit.slot_ms) - keptSlots(limit)
-    do
-        while limit.swept < ____until do
-            limit.store.remove((("rate:" .. limit.name) .. ":") .. tostring(limit.swept))
-            limit.swept = limit.swept + 1
-        end
-    end
+    sweepKeys(limit.sweeps, now_ms)
 end
 return ____exports

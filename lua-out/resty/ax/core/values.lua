@@ -20,4 +20,12 @@ end
 function ____exports.round(value, scale)
     return math.floor(value * scale + 0.5) / scale
 end
+---
+-- @returns the text with spaces behind it, which JSON allows, up to a length: a value that always fits where it was
+function ____exports.padded(text, length)
+    return text .. string.rep(
+        " ",
+        math.floor(math.max(0, length - #text))
+    )
+end
 return ____exports

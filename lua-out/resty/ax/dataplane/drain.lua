@@ -22,11 +22,10 @@ local peekClass = ____queue.peekClass
 local remove = ____queue.remove
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
-local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
-local DRAIN_STALE_MS = ____wire.DRAIN_STALE_MS
 local drainKey = ____wire.drainKey
+local isDrainFresh = ____wire.isDrainFresh
 local ____slots = require("resty.ax.dataplane.slots")
 local setOwnLimit = ____slots.setOwnLimit
 --- Whether a new request of this priority is refused.
@@ -108,8 +107,7 @@ local function listOf(value, fallback)
 end
 local function parse(value, now_ms)
     local given = asRecord(value)
-    local at_ms = asNumber(given and given.at_ms)
-    if at_ms == nil or math.abs(now_ms - at_ms) > DRAIN_STALE_MS then
+    if not isDrainFresh(given, now_ms) then
         return nil
     end
     local weights = listOf(given and given.weights, 1)

@@ -32,6 +32,16 @@ local NOT_REPEATED = {POST = true, LOCK = true, PATCH = true}
 function ____exports.isIdempotent()
     return NOT_REPEATED[ngx.req.get_method()] ~= true
 end
+--- Whether the current request announces that it is going to last, however well its node does: a WebSocket, or an event
+-- stream. What it lasts tells nothing about the node.
+function ____exports.mayLast()
+    local upgrade = ngx.var.http_upgrade
+    if upgrade ~= nil and upgrade ~= "" then
+        return true
+    end
+    local found = string.find(ngx.var.http_accept or "", "text/event-stream", 1, true)
+    return found ~= nil
+end
 --- Retry-After of the last answer of an upstream node, ms; 0 = none. A date, as RFC 9110 allows, counts as 1 s.
 function ____exports.retryAfterMs()
     local value = ngx.var.upstream_http_retry_after

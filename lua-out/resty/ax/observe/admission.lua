@@ -13,8 +13,8 @@ local asCount = ____values.asCount
 local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
-local DRAIN_STALE_MS = ____wire.DRAIN_STALE_MS
 local drainKey = ____wire.drainKey
+local isDrainFresh = ____wire.isDrainFresh
 local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 local ____document = require("resty.ax.observe.document")
@@ -106,8 +106,7 @@ local function drainStatus(deps, name, now_ms)
         ____temp_18 = nil
     end
     local record = ____temp_18
-    local at_ms = asNumber(record and record.at_ms)
-    if at_ms == nil or math.abs(now_ms - at_ms) > DRAIN_STALE_MS then
+    if not isDrainFresh(record, now_ms) then
         return nil
     end
     local flags = asRecord(record and record.refuse)

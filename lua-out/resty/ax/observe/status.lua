@@ -15,8 +15,8 @@ local decodeObject = ____status_deps.decodeObject
 local seconds = ____status_deps.seconds
 local ____wills = require("resty.ax.observe.wills")
 local hasWills = ____wills.hasWills
---- Data older than this is called stale: several collector intervals, or an election, went by.
-local STALE_MS = 5000
+--- Data older than this is called stale: several collector intervals (one and a half of the longest), or an election, went by.
+local STALE_MS = 7500
 --- Picks that make it certain that outcomes are missing, not late.
 local PICKS_WITHOUT_OUTCOME = 20
 local function hasPicksOnly(nodes)

@@ -2,7 +2,7 @@ import type { AxConfig } from "../core/model";
 import { sumInFlight, takeDeltas } from "./ingest";
 import { judgeUpstream } from "./judge";
 import { adaptLimits, takeLimits } from "./adaptive_limit";
-import { drainBacklog, takeDrain } from "./backlog";
+import { drainBacklog, takeDrain, type Waiting } from "./backlog";
 import { composeUpstream } from "./compose";
 import { clearGone } from "./gone";
 import { publish } from "./publish";
@@ -62,6 +62,11 @@ export function tick(collector: Collector, now_ms: number): void {
   for (let i = 0; i < collector.upstreams.length; i++) collector.upstreams[i].active = false;
   takeDeltas(collector, now_ms);
   sumInFlight(collector, now_ms);
+  const waiting: Waiting = {
+    breathe: (nodes) => {
+      breathe(collector, nodes);
+    },
+  };
   for (let i = 0; i < collector.upstreams.length; i++) {
     const upstream = collector.upstreams[i];
     if (collector.deps.probes?.takeNews(upstream.config.name) === true) upstream.active = true;
@@ -71,7 +76,7 @@ export function tick(collector: Collector, now_ms: number): void {
       composeUpstream(collector, upstream, now_ms);
     }
     adaptLimits(collector.deps, upstream, now_ms);
-    drainBacklog(collector.deps, upstream, now_ms);
+    drainBacklog(collector, upstream, waiting, now_ms);
   }
   publish(collector, now_ms);
   repair(collector, now_ms);

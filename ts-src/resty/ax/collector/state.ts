@@ -56,6 +56,11 @@ export interface NodeRecord {
   host_out: boolean;
   /** Start of its oldest request that waits for long already, over all workers, monotonic ms; 0 = none. */
   oldest_start_ms: number;
+  /** Answers of any kind up to the last look that saw a new one, and when that was, monotonic ms. */
+  answers_seen: number;
+  answered_ms: number;
+  /** Times it had been picked when it was last not silent. */
+  picks_before: number;
   /** When the last connection failure was seen, monotonic ms. */
   failed_at_ms: number;
   /** Until then a score taken over stands while too little has been seen to judge by, monotonic ms. */
@@ -161,6 +166,9 @@ export function newNodeRecord(config: NodeConfig, upstream: UpstreamConfig, key:
     host: "",
     host_out: false,
     oldest_start_ms: 0,
+    answers_seen: 0,
+    answered_ms: 0,
+    picks_before: 0,
     failed_at_ms: 0,
     held_until_ms: 0,
     good_run: 0,

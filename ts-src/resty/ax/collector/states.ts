@@ -18,6 +18,9 @@ const SILENCE_FROM_MS = 2000;
 /** So many times the usual P99 without an answer is no slow request any more. */
 const SILENCE_RATIO = 10;
 
+/** How long ago an answer may be that a look is the first to see: a look and a flush, usually. */
+const ANSWER_AGE_MS = 500;
+
 /** Below it, P99s differ by scheduling and pauses: nobody is called slow for less than 3 × this. As for probes. */
 const SLOW_FLOOR_MS = 10;
 
@@ -71,8 +74,8 @@ function look(
   seen.failed = short.err + short.fail;
   seen.young = now_ms - windows.short.since_ms < upstream.config.window_short_s * 1000;
   seen.in_flight = node.detail.in_flight;
-  seen.oldest_ms = node.oldest_start_ms > 0 ? Math.max(0, now_ms - node.oldest_start_ms) : 0;
   seen.silence_limit_ms = limit_ms;
+  lookForAnswers(collector, upstream, node, now_ms);
   seen.busy_share = short.busy > 0 ? short.busy / (short.busy + seen.judged) : 0;
   const typical_ms = Math.max(upstream.typical_p99_ms, SLOW_FLOOR_MS);
   const knows = upstream.typical_p99_ms > 0 && windows.long.total.ok >= SLOW_SAMPLES;
@@ -81,6 +84,27 @@ function look(
   if (upstream.config.orca) takeReport(collector, node, upstream.config, now_ms);
   seen.probe = collector.deps.probes?.view(upstream.config.name, node.config.id);
   seen.will = upstream.wills.count > 0 ? willOf(upstream.wills, node.config.id, now_ms) : undefined;
+}
+
+/**
+ * What each worker says of its oldest request, against what the node answered to others: a worker whose requests there
+ * are all long sends it no more, and hears nothing.
+ */
+function lookForAnswers(collector: Collector, upstream: UpstreamRecord, node: NodeRecord, now_ms: number): void {
+  const { seen, health, detail } = node;
+  const answers = detail.ok_total + detail.err_total + detail.busy_total;
+  if (answers !== node.answers_seen) {
+    node.answers_seen = answers;
+    node.answered_ms = now_ms - ANSWER_AGE_MS;
+  }
+  seen.oldest_ms =
+    node.oldest_start_ms > 0 ? Math.max(0, now_ms - Math.max(node.oldest_start_ms, node.answered_ms)) : 0;
+  if (seen.oldest_ms <= seen.silence_limit_ms) node.picks_before = detail.picks_total;
+  seen.silent_picks = detail.picks_total - node.picks_before;
+  const asks = health.live === true && health.silent_since_ms !== undefined;
+  const key = trialKey(upstream.config.name, node.config.id, health.trial);
+  if (!asks || collector.deps.store.get(key) === undefined) seen.trial_taken_ms = 0;
+  else if (seen.trial_taken_ms === 0) seen.trial_taken_ms = now_ms;
 }
 
 function moveState(

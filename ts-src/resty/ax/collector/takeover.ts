@@ -140,6 +140,8 @@ function takeScore(node: NodeRecord, upstream: UpstreamRecord, old: Record<strin
   detail.fail_total = asCount(old.fail_total);
   detail.aborted_total = asCount(old.aborted_total);
   detail.busy_total = asCount(old.busy_total);
+  node.answers_seen = detail.ok_total + detail.err_total + detail.busy_total;
+  node.picks_before = detail.picks_total;
 }
 
 function takeReports(node: NodeRecord, old: Record<string, unknown>, now_ms: number): void {

@@ -4,6 +4,7 @@ import { isAbsent, isTable, quote, shapeOf, showValue, sortedKeys } from "../cor
 import { suggest } from "../core/config/suggest";
 import { prioritiesNamed } from "../core/drain_plan";
 import type { UpstreamConfig } from "../core/model";
+import { padded } from "../core/values";
 import { backlogKey } from "../core/wire";
 import { apiError, type ApiResponse } from "./errors";
 import type { WillDeps } from "./wills";
@@ -16,6 +17,9 @@ export interface BacklogChange {
 }
 
 const FIELDS = ["drain_backlog", "refuse"];
+
+/** One length for all wishes, for the reason given with wills (wills.ts). */
+const WISH_BYTES = 128;
 
 type Checked<T> = LuaMultiReturn<[T | undefined, ApiResponse | undefined]>;
 
@@ -81,5 +85,5 @@ export function readBacklogChange(config: UpstreamConfig, body: unknown): Checke
  */
 export function writeBacklog(deps: WillDeps, upstream: string, change: BacklogChange): boolean {
   const text = deps.encode(change);
-  return text !== undefined && deps.store.set(backlogKey(upstream), text);
+  return text !== undefined && deps.store.set(backlogKey(upstream), padded(text, WISH_BYTES));
 }

@@ -1,4 +1,5 @@
 import { formatAddress } from "../core/config/address";
+import { checkGatewayFlow } from "../core/config/flow_options";
 import { checkTiers, nodeFields, toNode } from "../core/config/nodes";
 import { configFields } from "../core/config/options";
 import { keyPath, newProblems, type Problems, renderProblems, report } from "../core/config/problems";
@@ -254,7 +255,7 @@ export function loadConfig(
     );
   }
   const problems = newProblems();
-  const record = validate(raw, configFields(deps.strategies), "", problems);
+  const record = validate(raw, configFields(deps.strategies), "", problems, checkGatewayFlow);
   const loading: Loading = { deps, problems, nginx_conf: record["nginx_conf"] as string | undefined };
   const upstreams = record["upstreams"] as Record<string, Fields> | undefined;
   if (upstreams !== undefined)

@@ -1,5 +1,6 @@
 import { type OperatorWill, willKey, willVersionKey } from "../core/operator";
 import type { Store } from "../core/store";
+import { padded } from "../core/values";
 
 /**
  * The operator's wills in the shared store, as the API writes and reads them. One key per node: changes of
@@ -37,7 +38,7 @@ export function writeWill(deps: WillDeps, upstream: string, id: string, will: Op
   const text = deps.encode(will);
   // There first: a number that exists can be added to in a full store.
   if (text === undefined || store.incr(version, 0) === undefined) return false;
-  if (!store.set(key, text + string.rep(" ", Math.max(0, WILL_BYTES - text.length)))) return false;
+  if (!store.set(key, padded(text, WILL_BYTES))) return false;
   store.incr(version, 1);
   return true;
 }

@@ -60,6 +60,8 @@ export interface Gradient {
   latency_ms: number | undefined;
   /** Samples in a row that left the limit at `min`. */
   at_min: number;
+  /** The last measuring came to nothing: until the next is due, being at `min` is no reason for another. */
+  gave_up: boolean;
   /** The sample under way: successes, their latencies, failures, most in flight, since when. */
   ok: number;
   sum_ms: number;
@@ -101,6 +103,7 @@ export function newGradient(options: GradientOptions, now_ms: number): Gradient 
     phase_since_ms: now_ms,
     latency_ms: undefined,
     at_min: 0,
+    gave_up: false,
     ok: 0,
     sum_ms: 0,
     hist: [],
@@ -149,11 +152,14 @@ function enter(gradient: Gradient, phase: Phase, now_ms: number): void {
 function setBase(gradient: Gradient, options: GradientOptions, now_ms: number): void {
   gradient.base_ms = percentile(gradient.hist, gradient.ok, 0.5);
   gradient.at_min = 0;
+  gradient.gave_up = false;
   gradient.probe_due_ms = now_ms + options.probe_interval_ms;
 }
 
 /** Measuring has come to nothing: streams hold the node, or it has nothing to do. The next one is not before its time. */
 function giveUp(gradient: Gradient, options: GradientOptions, now_ms: number): void {
+  gradient.at_min = 0;
+  gradient.gave_up = true;
   gradient.probe_due_ms = now_ms + options.probe_interval_ms;
   enter(gradient, Phase.Steady, now_ms);
 }
@@ -206,7 +212,8 @@ function judge(gradient: Gradient, options: GradientOptions, now_ms: number): vo
 
 /** Whether the base is to be measured now, if the node may be: it is old, or was never known, or is wrong. */
 export function wantsProbe(gradient: Gradient, now_ms: number): boolean {
-  return gradient.phase === Phase.Steady && (now_ms >= gradient.probe_due_ms || gradient.at_min >= AT_MIN_MAX);
+  const seems_wrong = gradient.at_min >= AT_MIN_MAX && !gradient.gave_up;
+  return gradient.phase === Phase.Steady && (now_ms >= gradient.probe_due_ms || seems_wrong);
 }
 
 /**

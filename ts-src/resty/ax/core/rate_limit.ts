@@ -16,13 +16,17 @@
  * "Time" is each worker's clock as of the begin of its event loop's turn: one that is late takes tokens that others see
  * as lost. Refused requests cost nothing once a worker has seen the slots empty.
  */
+import { newSweeps, type Sweeps, sweepKeys } from "./rate_sweep";
 import type { Store } from "./store";
 
 /** Slots in a burst, at best: a fifth of it is the grain. */
 const PARTS = 5;
 
-/** Counts are kept for so long after their tokens are lost, ms: for a worker that was stopped meanwhile. */
-const KEEP_MS = 5000;
+/**
+ * A burst is at least the rate of a second ÷ this, what comes in 5 ms: then a slot lasts a millisecond, one step of nginx'
+ * clock. With shorter ones tokens are lost before any worker looks.
+ */
+export const BURSTS_A_SECOND_MOST = 200;
 
 export interface RateLimit {
   store: Store;
@@ -33,35 +37,31 @@ export interface RateLimit {
   tokens: number;
   slot_ms: number;
   lives: number;
+  /** Where its slots' counts are, but for the slot's number. Of slots of another length the numbers mean other times. */
+  prefix: string;
   /** The oldest slot that may have tokens, and its key. */
   slot: number;
   key: string;
-  /** All slots before this one have had their keys removed. */
-  swept: number;
+  sweeps: Sweeps;
 }
 
 /**
  * @param name tells limits apart
  * @param rate_per_s over 0
- * @param burst whole, 2 or more
+ * @param burst whole, 2 or more, and the rate ÷ BURSTS_A_SECOND_MOST
  */
 export function newRateLimit(store: Store, name: string, rate_per_s: number, burst: number, now_ms: number): RateLimit {
   const tokens = Math.max(1, Math.floor(burst / PARTS));
   const slot_ms = (tokens * 1000) / rate_per_s;
   const lives = Math.floor(burst / tokens) - 1;
-  const limit = { store, name, rate_per_s, burst, tokens, slot_ms, lives, slot: -1, key: "", swept: 0 };
-  // Twice: a worker before this one may have left its last keys.
-  limit.swept = Math.floor(now_ms / slot_ms) - 2 * keptSlots(limit);
-  return limit;
-}
-
-function keptSlots(limit: RateLimit): number {
-  return limit.lives + 1 + Math.ceil(KEEP_MS / limit.slot_ms);
+  const prefix = `rate:${name}:${slot_ms}:`;
+  const sweeps = newSweeps(store, name, slot_ms, now_ms);
+  return { store, name, rate_per_s, burst, tokens, slot_ms, lives, prefix, slot: -1, key: "", sweeps };
 }
 
 function useSlot(limit: RateLimit, slot: number): void {
   limit.slot = slot;
-  limit.key = `rate:${limit.name}:${slot}`;
+  limit.key = `${limit.prefix}${slot}`;
 }
 
 /**
@@ -87,6 +87,5 @@ export function retryAfterMs(limit: RateLimit, now_ms: number): number {
 
 /** Removes the counts of slots long past. Flush. */
 export function sweepTokens(limit: RateLimit, now_ms: number): void {
-  const until = Math.floor(now_ms / limit.slot_ms) - keptSlots(limit);
-  for (; limit.swept < until; limit.swept++) limit.store.remove(`rate:${limit.name}:${limit.swept}`);
+  sweepKeys(limit.sweeps, now_ms);
 }

@@ -22,3 +22,8 @@ export function asNumber(value: unknown): number | undefined {
 export function round(value: number, scale: number): number {
   return Math.floor(value * scale + 0.5) / scale;
 }
+
+/** @returns the text with spaces behind it, which JSON allows, up to a length: a value that always fits where it was */
+export function padded(text: string, length: number): string {
+  return text + " ".repeat(Math.max(0, length - text.length));
+}

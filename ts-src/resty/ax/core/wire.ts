@@ -2,6 +2,7 @@ import type { NodeState } from "./health/states";
 import type { NodeReport } from "./node_report";
 import type { ProbeRecord } from "./probe/record";
 import type { ProbeSummary } from "./probe/tally";
+import { asNumber } from "./values";
 
 /**
  * What crosses the shared store, and under which keys. Everything is keyed by node identity,
@@ -135,12 +136,25 @@ export function trialKey(upstream: string, node: string, trial: number): string 
   return `trial:${upstream}\n${node}\n${trial}`;
 }
 
-/** A drain whose collector has not said so for so long is over. */
+/** A drain whose collector has not said so for so long is over, unless its record says that it speaks more seldom. */
 export const DRAIN_STALE_MS = 5000;
+
+/** More is never believed: six of the longest collector intervals. */
+const DRAIN_STALE_MOST_MS = 30000;
+
+/** @returns whether what the record says of a drain still holds; `now_ms` monotonic */
+export function isDrainFresh(record: Record<string, unknown> | undefined, now_ms: number): boolean {
+  const at_ms = asNumber(record?.["at_ms"]);
+  if (at_ms === undefined) return false;
+  const stale_ms = Math.max(DRAIN_STALE_MS, Math.min(DRAIN_STALE_MOST_MS, asNumber(record?.["stale_ms"]) ?? 0));
+  return Math.abs(now_ms - at_ms) <= stale_ms;
+}
 
 /** A backlog that is being worked off (core/drain.ts). Lists by priority − 1. */
 export interface DrainRecord {
   at_ms: number;
+  /** The collector may be silent for so long: several of its intervals. */
+  stale_ms: number;
   since_ms: number;
   /** Who began it: the API, or the length of the queue. */
   by: "operator" | "size";

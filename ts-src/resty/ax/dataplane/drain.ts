@@ -3,8 +3,8 @@ import { nextClass, noteClassServed } from "../core/drain";
 import { LOWEST_PRIORITY } from "../core/priority";
 import { peek, peekClass, remove } from "../core/queue";
 import type { Store } from "../core/store";
-import { asCount, asNumber, asRecord } from "../core/values";
-import { DRAIN_STALE_MS, drainKey } from "../core/wire";
+import { asCount, asRecord } from "../core/values";
+import { drainKey, isDrainFresh } from "../core/wire";
 import type { Line, Waiter } from "./line";
 import { setOwnLimit, type Slots } from "./slots";
 import type { Upstream } from "./upstream";
@@ -66,8 +66,7 @@ function listOf<T>(value: unknown, fallback: T): T[] {
 
 function parse(value: unknown, now_ms: number): LineDrain | undefined {
   const given = asRecord(value);
-  const at_ms = asNumber(given?.["at_ms"]);
-  if (at_ms === undefined || math.abs(now_ms - at_ms) > DRAIN_STALE_MS) return undefined;
+  if (!isDrainFresh(given, now_ms)) return undefined;
   const weights = listOf(given?.["weights"], 1);
   for (let k = 0; k < LOWEST_PRIORITY; k++) if (!(weights[k] > 0)) weights[k] = 1;
   return {

@@ -22,6 +22,11 @@ function mayRepeat(upstream: Upstream, record: RequestRecord): boolean {
   return upstream.mayRepeat === undefined || (record.waiter === undefined && upstream.mayRepeat());
 }
 
+/** A WebSocket or an event stream: that it is not over soon is no sign of anything. Not read for one that waited. */
+function mayLast(upstream: Upstream, record: RequestRecord): boolean {
+  return upstream.mayLast !== undefined && record.waiter === undefined && upstream.mayLast();
+}
+
 /** This worker has just been refused a slot for it. */
 function isFull(upstream: Upstream, node: number): boolean {
   return upstream.slots !== undefined && isClosed(upstream.slots, node, upstream.request.now_ms);
@@ -73,13 +78,16 @@ export function takeTrial(upstream: Upstream, record: RequestRecord, report: Fau
   const by_key = upstream.strategy.uses_key === true;
   const patience = by_key ? PATIENCE + PATIENCE_PER_NODE * upstream.pool.n : PATIENCE;
   const is_patient = upstream.trials.passed < patience;
-  if (is_patient && !mayRepeat(upstream, record)) {
+  const lasts = mayLast(upstream, record);
+  if (is_patient && (lasts || !mayRepeat(upstream, record))) {
     upstream.trials.passed++;
     return -1;
   }
   let passed = false;
   for (let node = 0; node < upstream.pool.n; node++) {
-    if (upstream.trials.open[node] && !isFull(upstream, node)) {
+    // What lasts cannot tell whether a silent node is stuck; a half-open one has to come back with nothing else, too.
+    const fits = !lasts || upstream.state[node] === "probing";
+    if (fits && upstream.trials.open[node] && !isFull(upstream, node)) {
       if (by_key && is_patient && !ownsKey(upstream, node, report)) {
         passed = true;
       } else if (claim(upstream, store, node)) {

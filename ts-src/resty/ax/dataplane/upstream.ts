@@ -88,6 +88,8 @@ export interface Upstream {
   store: Store | undefined;
   /** Whether the request may be sent twice: a trial may fail. Absent: every one may. */
   mayRepeat?: (this: void) => boolean;
+  /** Whether the current request is going to last by its nature; absent: not known. */
+  mayLast?: (this: void) => boolean;
   /** Nodes for one retry or one pick under limits; valid during that pick only. */
   scratch: number[];
   /** No node is usable: picks go to any that the operator did not take down. */

@@ -40,6 +40,17 @@ export function isIdempotent(): boolean {
   return NOT_REPEATED[ngx.req.get_method()] !== true;
 }
 
+/**
+ * Whether the current request announces that it is going to last, however well its node does: a WebSocket, or an event
+ * stream. What it lasts tells nothing about the node.
+ */
+export function mayLast(): boolean {
+  const upgrade = ngx.var["http_upgrade"];
+  if (upgrade !== undefined && upgrade !== "") return true;
+  const [found] = string.find(ngx.var["http_accept"] ?? "", "text/event-stream", 1, true);
+  return found !== undefined;
+}
+
 /** Retry-After of the last answer of an upstream node, ms; 0 = none. A date, as RFC 9110 allows, counts as 1 s. */
 export function retryAfterMs(): number {
   const value = ngx.var["upstream_http_retry_after"];

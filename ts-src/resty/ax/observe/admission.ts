@@ -5,7 +5,7 @@ import { LOWEST_PRIORITY } from "../core/priority";
 import { REJECT_REASONS } from "../core/reject";
 import type { Store } from "../core/store";
 import { asCount, asNumber, asRecord } from "../core/values";
-import { DRAIN_STALE_MS, drainKey, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
+import { drainKey, isDrainFresh, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
 import { jsonList } from "./document";
 import type { StatusDeps } from "./status_deps";
 
@@ -92,8 +92,7 @@ function priorityStatus(priority: number, sum: Sum): PriorityStatus {
 function drainStatus(deps: StatusDeps, name: string, now_ms: number): DrainStatus | undefined {
   const text = deps.store.get(drainKey(name));
   const record = typeof text === "string" ? asRecord(deps.decode(text)) : undefined;
-  const at_ms = asNumber(record?.["at_ms"]);
-  if (at_ms === undefined || Math.abs(now_ms - at_ms) > DRAIN_STALE_MS) return undefined;
+  if (!isDrainFresh(record, now_ms)) return undefined;
   const flags = asRecord(record?.["refuse"]) as unknown[] | undefined;
   const refuse: number[] = [];
   for (let k = 0; k < LOWEST_PRIORITY; k++) if (flags?.[k] === true) refuse.push(k + 1);

@@ -12,8 +12,8 @@ import { type NodeStatus, oneNode, showLimit, showWill } from "./node_status";
 import { decodeObject, seconds, type StatusDeps } from "./status_deps";
 import { hasWills } from "./wills";
 
-/** Data older than this is called stale: several collector intervals, or an election, went by. */
-const STALE_MS = 5000;
+/** Data older than this is called stale: several collector intervals (one and a half of the longest), or an election, went by. */
+const STALE_MS = 7500;
 
 export interface UpstreamStatus {
   name: string;

@@ -29,7 +29,7 @@ import { newKeyReader } from "../nginx/key_reader";
 import { decode, encode } from "../nginx/json";
 import { logError, logNotice } from "../nginx/log";
 import { isRunning, processAlive, processIdentity, workerCount, workerPid } from "../nginx/process";
-import { isIdempotent } from "../nginx/request";
+import { isIdempotent, mayLast } from "../nginx/request";
 import { every, pause } from "../nginx/timer";
 import { type Faults, newFaults, sendFaults } from "../observe/faults";
 import { keepProbing, startProbes, stopProbes } from "./probes";
@@ -117,6 +117,7 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     const made = newWorkerUpstream(upstream, prepared, pid * 7919 + worker.upstreams.length);
     setUpDoor(worker.hall, made);
     made.mayRepeat = isIdempotent;
+    made.mayLast = mayLast;
     made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
     attachSlots(made, worker.store, worker.holder);
     shareReserve(made.retry_budget, workerCount());

@@ -2,8 +2,6 @@ import { formatAddress } from "../core/config/address";
 import { shortTimeOf, statusOf } from "../core/log_values";
 import { matchTries, splitTries } from "../core/tries";
 import { noteRetryAfter, Outcome } from "../dataplane/counters";
-import { publishDoors } from "../dataplane/door_exchange";
-import { publish } from "../dataplane/exchange";
 import { endTry, noteAnswered } from "../dataplane/in_flight";
 import { abandon, roomCame } from "../dataplane/line";
 import { accountTry } from "../dataplane/outcome";
@@ -14,6 +12,7 @@ import { process, type Worker } from "../dataplane/worker";
 import { nowMs } from "../nginx/clock";
 import { isSubrequest, requestBorn, requestFamily, requestKey, retryAfterMs, variable } from "../nginx/request";
 import { fault } from "./faults";
+import { publishWhileLeaving } from "./leaving";
 
 /** nginx's status for a client that left before the answer. */
 const CLIENT_LEFT = 499;
@@ -127,9 +126,7 @@ function windUp(worker: Worker, record: RequestRecord, status: string | undefine
   const upstream = record.upstream;
   closeRequest(worker.requests, record);
   if (upstream !== undefined) roomCame(worker.hall, upstream, now_ms);
-  if (!worker.exiting) return;
-  publish(worker.exchange, worker.upstreams, true, now_ms);
-  publishDoors(worker.exchange, worker.upstreams, now_ms);
+  if (worker.exiting) publishWhileLeaving(worker, now_ms);
 }
 
 function account(): void {

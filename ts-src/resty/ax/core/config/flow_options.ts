@@ -1,3 +1,4 @@
+import { BURSTS_A_SECOND_MOST } from "../rate_limit";
 import { keyPath, type Problems, report } from "./problems";
 import type { FieldSchema } from "./schema";
 import { showNumber } from "./show";
@@ -156,6 +157,8 @@ export const flowFields: Record<string, FieldSchema> = {
   },
 };
 
+const BURST_MOST = 10000000;
+
 /** Options of the whole gateway. */
 export const gatewayFlowFields: Record<string, FieldSchema> = {
   global_qps_limit: {
@@ -170,10 +173,32 @@ export const gatewayFlowFields: Record<string, FieldSchema> = {
     kind: "number",
     integer: true,
     min: 2,
-    max: 10000000,
-    doc: "Requests that may come at once under `global_qps_limit`, after a pause. Without it a tenth of the limit, at least 2.",
+    max: BURST_MOST,
+    doc:
+      "Requests that may come at once under `global_qps_limit`, after a pause; at least what comes in 5 ms at that rate. " +
+      "Without it a tenth of the limit, at least 2.",
   },
 };
+
+/** A burst that is small against the rate would let a small part of the rate through. Parameters as of ObjectCheck. */
+export function checkGatewayFlow(
+  record: Record<string, unknown>,
+  _raw: Record<string, unknown>,
+  path: string,
+  problems: Problems,
+): void {
+  const rate = record["global_qps_limit"] as number | undefined;
+  const burst = record["global_qps_burst"] as number | undefined;
+  if (rate === undefined || burst === undefined) return;
+  const least = Math.ceil(rate / BURSTS_A_SECOND_MOST);
+  if (burst >= least) return;
+  report(
+    problems,
+    keyPath(path, "global_qps_burst"),
+    `${showNumber(burst)} is too small for global_qps_limit, which is ${showNumber(rate)}; ` +
+      `a whole number ${showNumber(least)}..${showNumber(BURST_MOST)} is needed`,
+  );
+}
 
 /** The least limit must not be more than the most. Parameters as of ObjectCheck. */
 export function checkAdaptiveLimit(record: Record<string, unknown>, path: string, problems: Problems): void {

@@ -222,10 +222,19 @@ function judge(health: Health, seen: Seen, node: NodeConfig, upstream: UpstreamC
   return settle(sample(soften(current, seen, upstream, now_ms), seen, upstream, now_ms), upstream, now_ms);
 }
 
-/** A node in rotation that failed, and that nobody sends anything to since, gets one request now and then. */
+/**
+ * A node in rotation that failed, and that nobody sends anything to since, gets one request now and then. One that is
+ * silent gets one, and no other before it has answered something: whether it does tells a stuck node from one whose
+ * requests are long.
+ */
 function sample(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): Health {
-  if (health.state === "ramping") return health;
+  if (health.silent_since_ms !== undefined) return health.live === true ? health : grantTrial(health, true, now_ms);
+  if (health.state === "ramping") return endTrial(health, seen);
   if (starves(health, seen, upstream, now_ms)) return grantTrial(health, true, now_ms);
+  return endTrial(health, seen);
+}
+
+function endTrial(health: Health, seen: Seen): Health {
   if (health.live !== true || seen.judged === 0) return health;
   const next = copy(health);
   next.live = undefined;

@@ -60,8 +60,12 @@ export interface Seen {
   young: boolean;
   /** Requests in flight, over all workers. */
   in_flight: number;
-  /** How long the oldest of them has waited while nothing sent after it was answered, ms; 0 = none. */
+  /** How long the oldest of them has waited, and the node has answered nothing at any worker, ms; 0 = none waits. */
   oldest_ms: number;
+  /** Times it was picked since it became silent. */
+  silent_picks: number;
+  /** When its trial was first seen to be taken, monotonic ms; 0 = it is not. */
+  trial_taken_ms: number;
   /** From what age on that is unusual in this upstream, ms. */
   silence_limit_ms: number;
   /** The node asked for less load (429, 503 with Retry-After): until then, monotonic ms; 0 = it did not. */
@@ -115,6 +119,8 @@ export function newSeen(): Seen {
     young: true,
     in_flight: 0,
     oldest_ms: 0,
+    silent_picks: 0,
+    trial_taken_ms: 0,
     silence_limit_ms: Infinity,
     busy_until_ms: 0,
     busy_share: 0,

@@ -75,7 +75,7 @@ export const TRANSITIONS: readonly Transition[] = [
   },
   {
     from: IN_ROTATION,
-    when: "no answer to 2 requests or more for `eject_error_rate_for_s`",
+    when: "no answer to 2 requests or more for `eject_error_rate_for_s`, nor to a trial",
     to: "ejected",
     lasts: "`cool_down_s` · 2ⁿ⁻¹",
   },

@@ -22,6 +22,12 @@ const SLOW_UNTIL = 2;
 const SILENT_LEAST = 2;
 
 /**
+ * Picks since a node fell silent that tell as much as a trial: strategies that do not avoid it go on sending. That many
+ * in a row being long by nature, while most of what the pool serves is answered soon, is no accident.
+ */
+const SILENT_PICKS = 10;
+
+/**
  * Keeps `error_since_ms`. It takes `min_samples` to begin; from there on any evidence of the short window keeps it
  * running as long as the rate is over the limit, because adaptive picks leave a failing node few requests to be judged
  * by. No evidence at all ends it, except just after a takeover. Keeps `silent_since_ms` likewise.
@@ -39,7 +45,11 @@ export function watch(health: Health, seen: Seen, upstream: UpstreamConfig, now_
     next.error_since_ms = begins ? now_ms : undefined;
     next.clean_since_ms = now_ms;
   }
-  if (silence_moves) next.silent_since_ms = silent ? now_ms - seen.oldest_ms : undefined;
+  if (silence_moves) {
+    next.silent_since_ms = silent ? now_ms - seen.oldest_ms : undefined;
+    // Its trial was for this silence; the next one has its own.
+    if (!silent) next.live = undefined;
+  }
   return next;
 }
 
@@ -130,8 +140,18 @@ export function starves(health: Health, seen: Seen, upstream: UpstreamConfig, no
   return seen.judged === 0 && rowOf(seen) > 0 && now_ms - since_ms >= pause_ms;
 }
 
+/**
+ * Whether the node was given something to answer after it fell silent, and did not. What it has had in flight since
+ * before may be open by nature (two idle WebSockets, and nothing else to do): that proves nothing.
+ */
+function keptSilent(seen: Seen, now_ms: number): boolean {
+  if (seen.silent_picks >= SILENT_PICKS) return true;
+  return seen.trial_taken_ms > 0 && now_ms - seen.trial_taken_ms >= seen.silence_limit_ms;
+}
+
 function silenceVerdict(health: Health, seen: Seen, upstream: UpstreamConfig, now_ms: number): Verdict | undefined {
   if (health.silent_since_ms === undefined || seen.in_flight < SILENT_LEAST) return undefined;
+  if (!keptSilent(seen, now_ms)) return undefined;
   const for_ms = now_ms - health.silent_since_ms;
   if (for_ms < upstream.eject_error_rate_for_s * 1000) return undefined;
   return { by: "silence", text: `no answer for ${secondsText(for_ms)} s to ${seen.in_flight} requests` };

@@ -230,10 +230,10 @@ describe("the collector and a backlog", function()
     end
     tell()
     kit:tick()
-    local read = 0
+    local reads = 0
     local get = kit.store.get
     kit.store.get = function(key)
-      read = read + (key:find("^door:") and 1 or 0)
+      reads = reads + (key:find("^door:") and 1 or 0)
       return get(key)
     end
     pauses = 0
@@ -241,7 +241,7 @@ describe("the collector and a backlog", function()
       tell()
       kit:tick()
     end
-    assert.equal(4 * 32, read)
+    assert.equal(4 * 32, reads)
     assert.is_true(pauses >= 4 * 10, "pauses: " .. pauses)
     -- 32 workers with 5 waiting each: more than 90 for two seconds.
     tell()
@@ -255,9 +255,9 @@ describe("the collector and a backlog", function()
     kit.collector.config.collector_interval_ms = 5000
     kit.store.set("backlog:backend", '{"on":true}')
     look(kit, 50)
-    local drain = cjson.decode(kit.store.get("drain:backend"))
-    assert.is_true(wire.isDrainFresh(drain, drain.at_ms + 5100))
-    assert.is_false(wire.isDrainFresh(drain, drain.at_ms + 15100))
+    local record = cjson.decode(kit.store.get("drain:backend"))
+    assert.is_true(wire.isDrainFresh(record, record.at_ms + 5100))
+    assert.is_false(wire.isDrainFresh(record, record.at_ms + 15100))
     assert.is_false(wire.isDrainFresh({ at_ms = 1000 }, 6100))
     assert.is_false(wire.isDrainFresh({ at_ms = 1000, stale_ms = 1e12 }, 40000))
     assert.is_false(wire.isDrainFresh({}, 0))

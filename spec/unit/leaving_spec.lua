@@ -1,0 +1,56 @@
+-- What a worker that shuts down still tells the others: it has no timers any more.
+local cjson = require("cjson.safe")
+local leaving = require("resty.ax.phases.leaving")
+local fake_store = require("fake_store")
+local upstreams = require("upstreams")
+
+local function worker_with(live)
+  local store = fake_store()
+  local up = upstreams.new({ nodes = 3 })
+  local worker = {
+    config = { flush_interval_ms = 100 },
+    store = store,
+    upstreams = { up },
+    requests = { live = live },
+    left_at_ms = 0,
+    exchange = {
+      store = store, pid = 1, slot = 1, encode = cjson.encode, decode = cjson.decode,
+      processAlive = function() return true end, onFault = function() end,
+    },
+  }
+  local writes = 0
+  for _, name in ipairs({ "set", "add" }) do
+    local write = store[name]
+    store[name] = function(key, value)
+      writes = writes + (key == "worker:1" and 1 or 0)
+      return write(key, value)
+    end
+  end
+  return worker, up, store, function() return writes end
+end
+
+describe("a worker that shuts down", function()
+  it("says what it has in flight no more often than a flush, as long as many requests are left", function()
+    local worker, up, store, writes = worker_with(1000)
+    for now = 1000, 1999 do -- The first, and one every 100 ms.
+      up.pool.in_flight[1] = now
+      leaving.publishWhileLeaving(worker, now)
+    end
+    assert.equal(10, writes())
+    assert.is_true(cjson.decode(store.get("worker:1")).exiting)
+  end)
+
+  it("says it at every end of one of the last: nothing may come after that", function()
+    local worker, up, store, writes = worker_with(70)
+    for left = 69, 0, -1 do
+      worker.requests.live = left
+      up.pool.in_flight[1] = left
+      leaving.publishWhileLeaving(worker, 1000)
+      if left < 64 then
+        local told = cjson.decode(store.get("worker:1")).in_flight.backend
+        assert.equal(left > 0 and left or nil, told and told[up.pool.ids[1]])
+      end
+    end
+    assert.equal(65, writes())
+  end)
+end)

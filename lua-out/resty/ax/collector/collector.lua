@@ -174,6 +174,9 @@ function ____exports.tick(collector, now_ms)
     end
     takeDeltas(collector, now_ms)
     sumInFlight(collector, now_ms)
+    local waiting = {breathe = function(nodes)
+        breathe(collector, nodes)
+    end}
     do
         local i = 0
         while i < #collector.upstreams do
@@ -194,7 +197,7 @@ function ____exports.tick(collector, now_ms)
                 composeUpstream(collector, upstream, now_ms)
             end
             adaptLimits(collector.deps, upstream, now_ms)
-            drainBacklog(collector.deps, upstream, now_ms)
+            drainBacklog(collector, upstream, waiting, now_ms)
             i = i + 1
         end
     end

@@ -1,5 +1,5 @@
 local ____exports = {}
-local countNode, silenceLimit, look, moveState, changed, startAnew, releaseOne, isOut, watchHosts, watchPanic, SILENCE_FROM_MS, SILENCE_RATIO, SLOW_FLOOR_MS, SLOW_SAMPLES
+local countNode, silenceLimit, look, lookForAnswers, moveState, changed, startAnew, releaseOne, isOut, watchHosts, watchPanic, SILENCE_FROM_MS, SILENCE_RATIO, ANSWER_AGE_MS, SLOW_FLOOR_MS, SLOW_SAMPLES
 local ____machine = require("resty.ax.core.health.machine")
 local transition = ____machine.transition
 local ____pool_rules = require("resty.ax.core.health.pool_rules")
@@ -63,8 +63,8 @@ function look(collector, upstream, node, limit_ms, now_ms)
     seen.failed = short.err + short.fail
     seen.young = now_ms - windows.short.since_ms < upstream.config.window_short_s * 1000
     seen.in_flight = node.detail.in_flight
-    seen.oldest_ms = node.oldest_start_ms > 0 and math.max(0, now_ms - node.oldest_start_ms) or 0
     seen.silence_limit_ms = limit_ms
+    lookForAnswers(collector, upstream, node, now_ms)
     seen.busy_share = short.busy > 0 and short.busy / (short.busy + seen.judged) or 0
     local typical_ms = math.max(upstream.typical_p99_ms, SLOW_FLOOR_MS)
     local knows = upstream.typical_p99_ms > 0 and windows.long.total.ok >= SLOW_SAMPLES
@@ -93,6 +93,32 @@ function look(collector, upstream, node, limit_ms, now_ms)
     end
     ____seen_9.will = ____temp_8
 end
+function lookForAnswers(collector, upstream, node, now_ms)
+    local ____node_10 = node
+    local seen = ____node_10.seen
+    local health = ____node_10.health
+    local detail = ____node_10.detail
+    local answers = detail.ok_total + detail.err_total + detail.busy_total
+    if answers ~= node.answers_seen then
+        node.answers_seen = answers
+        node.answered_ms = now_ms - ANSWER_AGE_MS
+    end
+    seen.oldest_ms = node.oldest_start_ms > 0 and math.max(
+        0,
+        now_ms - math.max(node.oldest_start_ms, node.answered_ms)
+    ) or 0
+    if seen.oldest_ms <= seen.silence_limit_ms then
+        node.picks_before = detail.picks_total
+    end
+    seen.silent_picks = detail.picks_total - node.picks_before
+    local asks = health.live == true and health.silent_since_ms ~= nil
+    local key = trialKey(upstream.config.name, node.config.id, health.trial)
+    if not asks or collector.deps.store.get(key) == nil then
+        seen.trial_taken_ms = 0
+    elseif seen.trial_taken_ms == 0 then
+        seen.trial_taken_ms = now_ms
+    end
+end
 function moveState(collector, upstream, node, counts, limit_ms, now_ms)
     look(
         collector,
@@ -101,9 +127,9 @@ function moveState(collector, upstream, node, counts, limit_ms, now_ms)
         limit_ms,
         now_ms
     )
-    local ____node_10 = node
-    local seen = ____node_10.seen
-    local health = ____node_10.health
+    local ____node_11 = node
+    local seen = ____node_11.seen
+    local health = ____node_11.health
     seen.may_eject = mayEject(counts, upstream.config.max_ejected_share, node.config.backup)
     local next = transition(
         health,
@@ -120,9 +146,9 @@ function moveState(collector, upstream, node, counts, limit_ms, now_ms)
     countNode(counts, node, 1)
     local rests = next.state == "maintenance"
     if rests ~= (health.state == "maintenance") then
-        local ____opt_11 = collector.deps.probes
-        if ____opt_11 ~= nil then
-            ____opt_11.rest(upstream.config.name, node.config.id, rests)
+        local ____opt_12 = collector.deps.probes
+        if ____opt_12 ~= nil then
+            ____opt_12.rest(upstream.config.name, node.config.id, rests)
         end
     end
     if next.state ~= health.state then
@@ -145,9 +171,9 @@ function moveState(collector, upstream, node, counts, limit_ms, now_ms)
     if next.state == "probing" and next.trial ~= health.trial then
         forgetSeen(seen)
         if next.live ~= true then
-            local ____opt_13 = collector.deps.probes
-            if ____opt_13 ~= nil then
-                ____opt_13.askTrial(upstream.config.name, node.config.id)
+            local ____opt_14 = collector.deps.probes
+            if ____opt_14 ~= nil then
+                ____opt_14.askTrial(upstream.config.name, node.config.id)
             end
         end
     end
@@ -203,9 +229,9 @@ function releaseOne(collector, upstream, counts, now_ms)
     )
 end
 function isOut(node)
-    local ____node_health_15 = node.health
-    local state = ____node_health_15.state
-    local by = ____node_health_15.by
+    local ____node_health_16 = node.health
+    local state = ____node_health_16.state
+    local by = ____node_health_16.by
     return (state == "ejected" or state == "probing") and by ~= "host"
 end
 function watchHosts(collector, upstream, now_ms)
@@ -213,8 +239,8 @@ function watchHosts(collector, upstream, now_ms)
     do
         local i = 0
         while i < #upstream.nodes do
-            local ____upstream_nodes_index_16 = upstream.nodes[i + 1]
-            local host = ____upstream_nodes_index_16.host
+            local ____upstream_nodes_index_17 = upstream.nodes[i + 1]
+            local host = ____upstream_nodes_index_17.host
             if host ~= "" and isOut(upstream.nodes[i + 1]) then
                 out[host] = (out[host] or 0) + 1
             end
@@ -280,6 +306,7 @@ function watchPanic(collector, upstream, counts, now_ms)
 end
 SILENCE_FROM_MS = 2000
 SILENCE_RATIO = 10
+ANSWER_AGE_MS = 500
 SLOW_FLOOR_MS = 10
 SLOW_SAMPLES = 100
 --- One look at every node of the upstream, and at the pool as a whole.

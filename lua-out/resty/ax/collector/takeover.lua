@@ -190,6 +190,8 @@ function takeScore(node, upstream, old, now_ms)
     detail.fail_total = asCount(old.fail_total)
     detail.aborted_total = asCount(old.aborted_total)
     detail.busy_total = asCount(old.busy_total)
+    node.answers_seen = detail.ok_total + detail.err_total + detail.busy_total
+    node.picks_before = detail.picks_total
 end
 function takeReports(node, old, now_ms)
     node.seen.report = restoreNodeReport(old.report, now_ms)

@@ -28,6 +28,10 @@ local PATIENCE_PER_NODE = 20
 local function mayRepeat(upstream, record)
     return upstream.mayRepeat == nil or record.waiter == nil and upstream.mayRepeat()
 end
+--- A WebSocket or an event stream: that it is not over soon is no sign of anything. Not read for one that waited.
+local function mayLast(upstream, record)
+    return upstream.mayLast ~= nil and record.waiter == nil and upstream.mayLast()
+end
 --- This worker has just been refused a slot for it.
 local function isFull(upstream, node)
     return upstream.slots ~= nil and isClosed(upstream.slots, node, upstream.request.now_ms)
@@ -91,7 +95,8 @@ function ____exports.takeTrial(upstream, record, report)
     local by_key = upstream.strategy.uses_key == true
     local patience = by_key and PATIENCE + PATIENCE_PER_NODE * upstream.pool.n or PATIENCE
     local is_patient = upstream.trials.passed < patience
-    if is_patient and not mayRepeat(upstream, record) then
+    local lasts = mayLast(upstream, record)
+    if is_patient and (lasts or not mayRepeat(upstream, record)) then
         local ____upstream_trials_2, ____passed_3 = upstream.trials, "passed"
         ____upstream_trials_2[____passed_3] = ____upstream_trials_2[____passed_3] + 1
         return -1
@@ -100,7 +105,8 @@ function ____exports.takeTrial(upstream, record, report)
     do
         local node = 0
         while node < upstream.pool.n do
-            if upstream.trials.open[node + 1] and not isFull(upstream, node) then
+            local fits = not lasts or upstream.state[node + 1] == "probing"
+            if fits and upstream.trials.open[node + 1] and not isFull(upstream, node) then
                 if by_key and is_patient and not ownsKey(upstream, node, report) then
                     passed = true
                 elseif claim(upstream, store, node) then

@@ -91,6 +91,7 @@ local workerCount = ____process.workerCount
 local workerPid = ____process.workerPid
 local ____request = require("resty.ax.nginx.request")
 local isIdempotent = ____request.isIdempotent
+local mayLast = ____request.mayLast
 local ____timer = require("resty.ax.nginx.timer")
 local every = ____timer.every
 local pause = ____timer.pause
@@ -267,6 +268,7 @@ local function newWorker(prepared, faults)
         local made = newWorkerUpstream(upstream, prepared, pid * 7919 + #worker.upstreams)
         setUpDoor(worker.hall, made)
         made.mayRepeat = isIdempotent
+        made.mayLast = mayLast
         made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms
         attachSlots(made, worker.store, worker.holder)
         shareReserve(

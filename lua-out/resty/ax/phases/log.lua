@@ -9,10 +9,6 @@ local matchTries = ____tries.matchTries
 local splitTries = ____tries.splitTries
 local ____counters = require("resty.ax.dataplane.counters")
 local noteRetryAfter = ____counters.noteRetryAfter
-local ____door_exchange = require("resty.ax.dataplane.door_exchange")
-local publishDoors = ____door_exchange.publishDoors
-local ____exchange = require("resty.ax.dataplane.exchange")
-local publish = ____exchange.publish
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local endTry = ____in_flight.endTry
 local noteAnswered = ____in_flight.noteAnswered
@@ -41,6 +37,8 @@ local retryAfterMs = ____request.retryAfterMs
 local variable = ____request.variable
 local ____faults = require("resty.ax.phases.faults")
 local fault = ____faults.fault
+local ____leaving = require("resty.ax.phases.leaving")
+local publishWhileLeaving = ____leaving.publishWhileLeaving
 --- nginx's status for a client that left before the answer.
 local CLIENT_LEFT = 499
 local TOO_MANY_REQUESTS = 429
@@ -215,11 +213,9 @@ local function windUp(worker, record, status, now_ms)
     if upstream ~= nil then
         roomCame(worker.hall, upstream, now_ms)
     end
-    if not worker.exiting then
-        return
+    if worker.exiting then
+        publishWhileLeaving(worker, now_ms)
     end
-    publish(worker.exchange, worker.upstreams, true, now_ms)
-    publishDoors(worker.exchange, worker.upstreams, now_ms)
 end
 local function account()
     local worker = process.worker

@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____rate_limit = require("resty.ax.core.rate_limit")
+local BURSTS_A_SECOND_MOST = ____rate_limit.BURSTS_A_SECOND_MOST
 local ____problems = require("resty.ax.core.config.problems")
 local keyPath = ____problems.keyPath
 local report = ____problems.report
@@ -127,14 +129,32 @@ ____exports.flowFields = {
         reason = "nginx's proxy_next_upstream_timeout is what the user wrote"
     }
 }
+local BURST_MOST = 10000000
 --- Options of the whole gateway.
 ____exports.gatewayFlowFields = {global_qps_limit = {kind = "number", min = 1, max = 10000000, doc = "Most requests a second that `access()` lets through, over all upstreams and workers ([limits.md](limits.md)); over it: " .. "503 at the door. Without it there is no such limit."}, global_qps_burst = {
     kind = "number",
     integer = true,
     min = 2,
-    max = 10000000,
-    doc = "Requests that may come at once under `global_qps_limit`, after a pause. Without it a tenth of the limit, at least 2."
+    max = BURST_MOST,
+    doc = "Requests that may come at once under `global_qps_limit`, after a pause; at least what comes in 5 ms at that rate. " .. "Without it a tenth of the limit, at least 2."
 }}
+--- A burst that is small against the rate would let a small part of the rate through. Parameters as of ObjectCheck.
+function ____exports.checkGatewayFlow(record, _raw, path, problems)
+    local rate = record.global_qps_limit
+    local burst = record.global_qps_burst
+    if rate == nil or burst == nil then
+        return
+    end
+    local least = math.ceil(rate / BURSTS_A_SECOND_MOST)
+    if burst >= least then
+        return
+    end
+    report(
+        problems,
+        keyPath(path, "global_qps_burst"),
+        (((showNumber(burst) .. " is too small for global_qps_limit, which is ") .. showNumber(rate)) .. "; ") .. ((("a whole number " .. showNumber(least)) .. "..") .. showNumber(BURST_MOST)) .. " is needed"
+    )
+end
 --- The least limit must not be more than the most. Parameters as of ObjectCheck.
 function ____exports.checkAdaptiveLimit(record, path, problems)
     local adaptive = record.adaptive_limit

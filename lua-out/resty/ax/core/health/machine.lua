@@ -1,5 +1,5 @@
 local ____exports = {}
-local servesInPanic, backText, clear, obey, isDrained, take, admit, coolDown, grantTrial, tryOut, tryLive, tryByProbe, eject, judge, sample, soften, keepVerdict, settle, DRAIN_LEAST_MS, BACK_IN_PANIC
+local servesInPanic, backText, clear, obey, isDrained, take, admit, coolDown, grantTrial, tryOut, tryLive, tryByProbe, eject, judge, sample, endTrial, soften, keepVerdict, settle, DRAIN_LEAST_MS, BACK_IN_PANIC
 local ____operator = require("resty.ax.core.operator")
 local willText = ____operator.willText
 local ____reasons = require("resty.ax.core.reasons")
@@ -301,12 +301,18 @@ function judge(health, seen, node, upstream, now_ms)
     )
 end
 function sample(health, seen, upstream, now_ms)
+    if health.silent_since_ms ~= nil then
+        return health.live == true and health or grantTrial(health, true, now_ms)
+    end
     if health.state == "ramping" then
-        return health
+        return endTrial(health, seen)
     end
     if starves(health, seen, upstream, now_ms) then
         return grantTrial(health, true, now_ms)
     end
+    return endTrial(health, seen)
+end
+function endTrial(health, seen)
     if health.live ~= true or seen.judged == 0 then
         return health
     end

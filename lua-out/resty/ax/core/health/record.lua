@@ -28,6 +28,8 @@ function ____exports.newSeen()
         young = true,
         in_flight = 0,
         oldest_ms = 0,
+        silent_picks = 0,
+        trial_taken_ms = 0,
         silence_limit_ms = math.huge,
         busy_until_ms = 0,
         busy_share = 0,

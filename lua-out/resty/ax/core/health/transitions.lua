@@ -73,7 +73,7 @@ ____exports.TRANSITIONS = {
     {from = {"ramping"}, when = "the first try since its return does not connect", to = "ejected", lasts = "`fail_timeout` · 2ⁿ⁻¹"},
     {from = IN_ROTATION, when = "error rate over `eject_error_rate` for `eject_error_rate_for_s`", to = "ejected", lasts = "`cool_down_s` · 2ⁿ⁻¹"},
     {from = {"suspect"}, when = "3 failures in a row or more, and nothing else for `eject_error_rate_for_s`", to = "ejected", lasts = "`cool_down_s` · 2ⁿ⁻¹"},
-    {from = IN_ROTATION, when = "no answer to 2 requests or more for `eject_error_rate_for_s`", to = "ejected", lasts = "`cool_down_s` · 2ⁿ⁻¹"},
+    {from = IN_ROTATION, when = "no answer to 2 requests or more for `eject_error_rate_for_s`, nor to a trial", to = "ejected", lasts = "`cool_down_s` · 2ⁿ⁻¹"},
     {from = IN_ROTATION, when = "its probes fail", to = "ejected", lasts = "until they pass"},
     {from = IN_ROTATION, when = "two nodes of its host are out (`eject_host`)", to = "ejected", lasts = "`cool_down_s` · 2ⁿ⁻¹"},
     {from = {"ejected"}, when = "the cool-down is over", to = "probing", lasts = ""},

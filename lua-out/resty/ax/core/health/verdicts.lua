@@ -1,5 +1,5 @@
 local ____exports = {}
-local probeVerdict, connectionVerdict, errorVerdict, rowOf, rowVerdict, silenceVerdict, SILENT_LEAST
+local probeVerdict, connectionVerdict, errorVerdict, rowOf, rowVerdict, keptSilent, silenceVerdict, SILENT_LEAST, SILENT_PICKS
 local ____reasons = require("resty.ax.core.reasons")
 local errorRateText = ____reasons.errorRateText
 local percentText = ____reasons.percentText
@@ -66,8 +66,17 @@ function rowVerdict(health, seen, upstream, now_ms)
         text = ((tostring(rowOf(seen)) .. " failures in a row, and nothing else for ") .. secondsText(for_ms)) .. " s"
     }
 end
+function keptSilent(seen, now_ms)
+    if seen.silent_picks >= SILENT_PICKS then
+        return true
+    end
+    return seen.trial_taken_ms > 0 and now_ms - seen.trial_taken_ms >= seen.silence_limit_ms
+end
 function silenceVerdict(health, seen, upstream, now_ms)
     if health.silent_since_ms == nil or seen.in_flight < SILENT_LEAST then
+        return nil
+    end
+    if not keptSilent(seen, now_ms) then
         return nil
     end
     local for_ms = now_ms - health.silent_since_ms
@@ -85,6 +94,7 @@ ____exports.SUSPECT_AFTER = 3
 local SLOW_FROM = 3
 local SLOW_UNTIL = 2
 SILENT_LEAST = 2
+SILENT_PICKS = 10
 --- Keeps `error_since_ms`. It takes `min_samples` to begin; from there on any evidence of the short window keeps it
 -- running as long as the rate is over the limit, because adaptive picks leave a failing node few requests to be judged
 -- by. No evidence at all ends it, except just after a takeover. Keeps `silent_since_ms` likewise.
@@ -105,6 +115,9 @@ function ____exports.watch(health, seen, upstream, now_ms)
     end
     if silence_moves then
         next.silent_since_ms = silent and now_ms - seen.oldest_ms or nil
+        if not silent then
+            next.live = nil
+        end
     end
     return next
 end

@@ -174,6 +174,11 @@ local function defaultsOf(strategy)
     end
     return options
 end
+--- What trials need to know of the request that is picked for.
+local function readRequestsWith(upstream)
+    upstream.mayRepeat = isIdempotent
+    upstream.mayLast = mayLast
+end
 local function newWorkerUpstream(config, prepared, seed)
     local custom = prepared.custom[config.name]
     local keys = newKeyReader(config.hash_key)
@@ -267,8 +272,7 @@ local function newWorker(prepared, faults)
     for name, upstream in pairs(config.upstreams) do
         local made = newWorkerUpstream(upstream, prepared, pid * 7919 + #worker.upstreams)
         setUpDoor(worker.hall, made)
-        made.mayRepeat = isIdempotent
-        made.mayLast = mayLast
+        readRequestsWith(made)
         made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms
         attachSlots(made, worker.store, worker.holder)
         shareReserve(

@@ -55,6 +55,12 @@ function defaultsOf(strategy: AnyStrategy): Record<string, unknown> {
   return options;
 }
 
+/** What trials need to know of the request that is picked for. */
+function readRequestsWith(upstream: Upstream): void {
+  upstream.mayRepeat = isIdempotent;
+  upstream.mayLast = mayLast;
+}
+
 function newWorkerUpstream(config: UpstreamConfig, prepared: Prepared, seed: number): Upstream {
   const custom = prepared.custom[config.name];
   const keys = newKeyReader(config.hash_key);
@@ -116,8 +122,7 @@ function newWorker(prepared: Prepared, faults: Faults): Worker {
     // Different in every worker: round robin must not start everywhere at the same node.
     const made = newWorkerUpstream(upstream, prepared, pid * 7919 + worker.upstreams.length);
     setUpDoor(worker.hall, made);
-    made.mayRepeat = isIdempotent;
-    made.mayLast = mayLast;
+    readRequestsWith(made);
     made.hold_ms = HOLD_MARGIN_MS + config.flush_interval_ms + config.collector_interval_ms;
     attachSlots(made, worker.store, worker.holder);
     shareReserve(made.retry_budget, workerCount());

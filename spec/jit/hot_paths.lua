@@ -1,5 +1,6 @@
 -- Runs the per-request code of one strategy under LuaJIT's trace recorder, and prints which traces it gave up.
 --   luajit spec/jit/hot_paths.lua STRATEGY NODES [near_limits]
+-- Ends with 1 when there are any.
 -- A process for each: gateways run one strategy or two, and many in one would be recorded on each other's traces.
 package.path = "lua-out/?.lua;spec/support/?.lua;" .. package.path
 

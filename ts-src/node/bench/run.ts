@@ -23,8 +23,8 @@ const SET_UP_S = 3;
 function estimateOne({ connections, rate, classes }: Scenario, seconds: number): number {
   if (classes !== undefined) return WARM_UP_S + Math.max(CLASS_LOAD_MIN_S, seconds) + CLASS_LOAD_AFTER_S;
   const loops = (connections > 0 ? 1 : 0) + (rate > 0 ? 1 : 0);
-  // The half second is for wrk and for the nodes' counts.
-  return WARM_UP_S + loops * (seconds + 0.5);
+  // The tenth of a second is for wrk and for the nodes' counts.
+  return WARM_UP_S + loops * (seconds + 0.1);
 }
 
 /** How long scenarios will take on an idle machine, s. */

@@ -21,7 +21,7 @@ end
 
 --- What happens to a node.
 function M.event(given)
-  local event = { from_s = 0, for_s = 0, every_s = 0, speed = 1, mode = "up", error_share = 0 }
+  local event = { from_s = 0, for_s = 0, every_s = 0, speed = 1, mode = "up", error_share = 0, errors_work = false }
   for key, value in pairs(given) do
     event[key] = value
   end

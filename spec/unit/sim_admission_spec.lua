@@ -100,6 +100,24 @@ describe("admission in the simulator", function()
     assert.is_true(result.goodput_per_s > 0.95 * result.capacity_per_s * 5 / 6)
   end)
 
+  it("holds nothing back where all nodes fail alike: what does not fail is served", function()
+    local share = 0.6
+    local function failing(given)
+      given.error_share = share
+      return jobs.nodes(6, { events = { jobs.event(given) } })
+    end
+    -- At once: failures take nothing of the nodes' time.
+    local at_once = run({ nodes = failing({}), rho = 1.2 })
+    assert.is_true(math.abs(at_once.error_share / share - 1) < 0.05, at_once.error_share)
+    assert.same({}, at_once.refused)
+    -- After their work: the nodes are as busy as with requests that they serve, and of 1 request 0.4 are answered.
+    local worked = run({ nodes = failing({ errors_work = true }), rho = 0.8 / (1 - share) })
+    assert.is_true(math.abs(worked.error_share / share - 1) < 0.05, worked.error_share)
+    assert.same({}, worked.refused)
+    local busy = run({ nodes = failing({ errors_work = true }), rho = 1.5 / (1 - share) })
+    assert.is_true(math.abs(busy.goodput_per_s / busy.capacity_per_s - 1) < 0.06)
+  end)
+
   it("serves what waits in workers that a reload has replaced", function()
     local nodes = jobs.nodes(3)
     nodes[4] = jobs.node("n4", { joins_at_s = 3 })

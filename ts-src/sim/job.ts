@@ -73,8 +73,9 @@ export interface NodeEvent {
   /** Multiplies the node's speed; 0 = a pause. */
   speed: number;
   mode: NodeMode;
-  /** Share of requests that fail at once, 0..1. */
+  /** Share of requests that fail, 0..1: at once, taking no slot, or after their work. */
   error_share: number;
+  errors_work: boolean;
 }
 
 export interface NodeSpec {

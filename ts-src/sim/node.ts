@@ -30,6 +30,7 @@ export function send(sim: Simulation, request: SimRequest, node: number): Try {
     ending: Ending.Ok,
     over: false,
     over_ms: 0,
+    fails: false,
     in_slot: false,
   };
   request.tries.push(attempt);
@@ -69,7 +70,7 @@ function start(sim: Simulation, node: SimNode, attempt: Try): void {
   const [work_ms, broken] = workEnds(node.timeline, sim.now_ms, workOf(sim, node, attempt.request));
   const ends_ms = sim.job.service.timer_ms > 0 && !broken ? byTimer(sim, work_ms) : work_ms;
   attempt.in_slot = true;
-  attempt.ending = broken ? Ending.Refused : Ending.Ok;
+  attempt.ending = broken ? Ending.Refused : attempt.fails ? Ending.Error : Ending.Ok;
   node.busy++;
   pushEvent(sim.heap, ends_ms, Kind.Done, attempt);
 }
@@ -113,7 +114,9 @@ export function arrive(sim: Simulation, attempt: Try): void {
     return;
   }
   const error_share = timeline.error_share[timeline.at];
-  if (mode === "black_hole" || (error_share > 0 && draw(sim.fate) < error_share)) {
+  const fails = error_share > 0 && draw(sim.fate) < error_share;
+  attempt.fails = fails && timeline.errors_work[timeline.at];
+  if (mode === "black_hole" || (fails && !attempt.fails)) {
     attempt.ending = Ending.Error;
     pushEvent(sim.heap, sim.now_ms + sim.job.error_ms, Kind.Done, attempt);
   } else if (node.busy < node.spec.slots) {

@@ -61,6 +61,8 @@ export interface Try {
   over: boolean;
   /** When the answer came, ms. */
   over_ms: number;
+  /** It will be worked on, and fail in the end. */
+  fails: boolean;
   /** It has a slot of the node. */
   in_slot: boolean;
 }

@@ -10,6 +10,8 @@ export interface Timeline {
   speed: number[];
   mode: NodeMode[];
   error_share: number[];
+  /** Failing requests take their time and a slot. */
+  errors_work: boolean[];
   /** The span that holds the present: moves forward only. */
   at: number;
 }
@@ -51,21 +53,31 @@ function boundaries(spans: Span[]): number[] {
 export function newTimeline(spec: NodeSpec, end_ms: number): Timeline {
   const spans: Span[] = [];
   for (const event of spec.events) for (const span of occurrences(event, end_ms)) spans.push(span);
-  const timeline: Timeline = { from_ms: boundaries(spans), speed: [], mode: [], error_share: [], at: 0 };
+  const timeline: Timeline = {
+    from_ms: boundaries(spans),
+    speed: [],
+    mode: [],
+    error_share: [],
+    errors_work: [],
+    at: 0,
+  };
   for (const from_ms of timeline.from_ms) {
     let speed = spec.speed;
     let mode: NodeMode = "up";
     let error_share = 0;
+    let errors_work = false;
     for (const span of spans) {
       if (span.from_ms <= from_ms && from_ms < span.to_ms) {
         speed *= span.event.speed;
         if (span.event.mode !== "up") mode = span.event.mode;
         error_share = Math.max(error_share, span.event.error_share);
+        if (span.event.errors_work) errors_work = true;
       }
     }
     timeline.speed.push(speed);
     timeline.mode.push(mode);
     timeline.error_share.push(error_share);
+    timeline.errors_work.push(errors_work);
   }
   return timeline;
 }
@@ -99,14 +111,18 @@ export function workEnds(timeline: Timeline, now_ms: number, demand_ms: number):
   }
 }
 
-/** @returns speed of work done, mean over a time; 0 while the node serves nothing */
+/**
+ * @returns speed of work that ends in an answer, mean over a time; 0 while the node serves nothing. Requests that fail at
+ *   once take none of it.
+ */
 export function meanSpeed(timeline: Timeline, from_ms: number, to_ms: number): number {
   let done = 0;
   for (let k = 0; k < timeline.from_ms.length; k++) {
     const begin = Math.max(from_ms, timeline.from_ms[k]);
     const end = Math.min(to_ms, k + 1 < timeline.from_ms.length ? timeline.from_ms[k + 1] : to_ms);
     if (end > begin && timeline.mode[k] === "up") {
-      done += (end - begin) * timeline.speed[k] * (1 - timeline.error_share[k]);
+      const lost = timeline.errors_work[k] ? timeline.error_share[k] : 0;
+      done += (end - begin) * timeline.speed[k] * (1 - lost);
     }
   }
   return done / (to_ms - from_ms);

@@ -11,6 +11,7 @@ const eventSchema = z.strictObject({
   speed: z.number().min(0).max(100).default(1),
   mode: z.enum(["up", "down", "hang", "black_hole"]).default("up"),
   error_share: share.default(0),
+  errors_work: z.boolean().default(false),
 });
 
 const groupSchema = z.strictObject({

@@ -35,6 +35,8 @@ local ____tallies = require("resty.ax.core.tallies")
 local sendTallies = ____tallies.sendTallies
 local ____apply_snapshot = require("resty.ax.dataplane.apply_snapshot")
 local applySnapshot = ____apply_snapshot.applySnapshot
+local ____retries = require("resty.ax.dataplane.retries")
+local weighRetries = ____retries.weighRetries
 local function readRecord(exchange, slot)
     local text = exchange.store.get("worker:" .. tostring(slot))
     if type(text) ~= "string" then
@@ -262,6 +264,9 @@ end
 --- Flush, outgoing half. Also in the log phase of a worker that is shutting down and has no timers.
 function ____exports.publish(exchange, upstreams, exiting, now_ms)
     publishRecord(exchange, upstreams, exiting, now_ms)
+    for ____, upstream in ipairs(upstreams) do
+        weighRetries(upstream, now_ms)
+    end
     publishDeltas(exchange, upstreams, now_ms)
     publishKeyless(exchange, upstreams)
     for ____, upstream in ipairs(upstreams) do

@@ -67,7 +67,8 @@ export interface UpstreamConfig {
   overload_cool_down_s: number;
   /** Absent = the upstream as a whole is not limited. */
   max_concurrency?: number;
-  retry_ratio: number;
+  /** Absent = a budget that binds only while next to nothing is answered. */
+  retry_ratio?: number;
   retry_min_per_s: number;
   retry_deadline_ms: number;
   return_trial: boolean;

@@ -19,6 +19,7 @@ import {
 import { takeDeltas } from "./counters";
 import { sendTallies } from "../core/tallies";
 import { applySnapshot } from "./apply_snapshot";
+import { weighRetries } from "./retries";
 import type { Upstream } from "./upstream";
 
 export interface Exchange {
@@ -207,6 +208,7 @@ function publishKeyless(exchange: Exchange, upstreams: Upstream[]): void {
 /** Flush, outgoing half. Also in the log phase of a worker that is shutting down and has no timers. */
 export function publish(exchange: Exchange, upstreams: Upstream[], exiting: boolean, now_ms: number): void {
   publishRecord(exchange, upstreams, exiting, now_ms);
+  for (const upstream of upstreams) weighRetries(upstream, now_ms);
   publishDeltas(exchange, upstreams, now_ms);
   publishKeyless(exchange, upstreams);
   for (const upstream of upstreams) sendTallies(upstream.tallies, exchange.store, upstream.pool.name);

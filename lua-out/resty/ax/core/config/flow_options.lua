@@ -103,14 +103,7 @@ ____exports.flowFields = {
         expected = "a map of options, {} for the defaults,",
         doc = ("Keeps idle connections to the nodes by `balancer.enable_keepalive` (lua-resty-core 0.1.29), see below and " .. "[limits.md](limits.md#connections): a pool of 30 for each node and worker, instead of the block's `keepalive`, which ") .. "must then not be there. Where nginx has no such function the option has no effect, and the error log says so."
     },
-    retry_ratio = {
-        kind = "number",
-        min = 0,
-        max = 100,
-        default = 0.2,
-        doc = "Retry budget: retries allowed for each request of the last ten seconds; 0.2 = one for five requests. Beyond it, and " .. "beyond `retry_min_per_s`, a failed try is answered with nginx's 502 instead of being retried.",
-        reason = "with every node failing, each request would be tried at each node: the load on the upstream times its nodes"
-    },
+    retry_ratio = {kind = "number", min = 0, max = 100, doc = (("Retry budget: retries allowed for each request of the last ten seconds; 0.2 = one for five requests. Beyond it, and " .. "beyond `retry_min_per_s`, a failed try is answered with nginx's 502 instead of being retried. Without it the budget is ") .. "0.2, and binds only while more than a hundred tries fail for each one that is answered: with every node dead, each request would ") .. "be tried at each node; as long as they answer, a retry may serve a request that nginx alone would have served."},
     retry_min_per_s = {
         kind = "number",
         min = 0,

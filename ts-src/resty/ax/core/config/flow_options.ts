@@ -129,12 +129,11 @@ export const flowFields: Record<string, FieldSchema> = {
     kind: "number",
     min: 0,
     max: 100,
-    default: 0.2,
     doc:
       "Retry budget: retries allowed for each request of the last ten seconds; 0.2 = one for five requests. Beyond it, and " +
-      "beyond `retry_min_per_s`, a failed try is answered with nginx's 502 instead of being retried.",
-    reason:
-      "with every node failing, each request would be tried at each node: the load on the upstream times its nodes",
+      "beyond `retry_min_per_s`, a failed try is answered with nginx's 502 instead of being retried. Without it the budget is " +
+      "0.2, and binds only while more than a hundred tries fail for each one that is answered: with every node dead, each request would " +
+      "be tried at each node; as long as they answer, a retry may serve a request that nginx alone would have served.",
   },
   retry_min_per_s: {
     kind: "number",

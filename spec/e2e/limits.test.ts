@@ -113,6 +113,45 @@ describe("concurrency limits on real nginx", () => {
     }));
 });
 
+describe("the rate limit on real nginx", () => {
+  it("takes one token for a request, however many locations with access() it comes to", () =>
+    withKit("one-token", async (kit) => {
+      const backends = await kit.backends(2, { settings: { delay: { dist: "fixed", mean_ms: 3000 } } });
+      const [busy, spare] = backends;
+      await spare.set({ delay: { dist: "fixed", mean_ms: 0 } });
+      const gateway = await kit.gateway({
+        servers: [busy],
+        // 16 at once at least, and one a second after that.
+        ax: {
+          global_qps_limit: 1,
+          global_qps_burst: 20,
+          upstreams: { backend: { max_concurrency_per_node: 1, max_overflow_ratio: 0 }, spare: {} },
+        },
+        http: `upstream spare {
+          server ${spare.address};
+          balancer_by_lua_block { require("resty.ax").balancer("spare") }
+        }`,
+        server: `location @spare {
+          access_by_lua_block { require("resty.ax").access("spare") }
+          proxy_pass http://spare;
+        }`,
+        location: "error_page 503 = @spare;",
+        access: true,
+      });
+      const first = gateway.get("/");
+      await waitFor("a full node", async () => (await busy.counters()).active === 1);
+      const statuses: number[] = [];
+      for (let k = 0; k < 12; k++) statuses.push((await gateway.get("/")).status);
+      expect(statuses).toEqual(Array.from({ length: 12 }, () => 200));
+      // And no way around the limit: what it has refused is asked for a token wherever it comes.
+      await waitFor("the last token", async () => (await gateway.get("/")).status === 503);
+      for (let k = 0; k < 20; k++) statuses.push((await gateway.get("/")).status);
+      expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(10);
+      expect((await first).status).toBe(200);
+      await waitForIdle(gateway);
+    }));
+});
+
 describe("the retry budget on real nginx", () => {
   it("bounds retries when every node fails", () =>
     withKit("retry-budget", async (kit) => {

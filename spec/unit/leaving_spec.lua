@@ -1,6 +1,7 @@
 -- What a worker that shuts down still tells the others: it has no timers any more.
 local cjson = require("cjson.safe")
 local leaving = require("resty.ax.phases.leaving")
+local holds = require("resty.ax.dataplane.holds")
 local fake_store = require("fake_store")
 local upstreams = require("upstreams")
 
@@ -30,6 +31,16 @@ local function worker_with(live)
 end
 
 describe("a worker that shuts down", function()
+  it("lets go of nodes that it has held out: no flush does so any more", function()
+    local worker, up = worker_with(1000)
+    holds.hold(up, 1, 2000)
+    assert.equal(2, up.pool.candidate_count)
+    leaving.publishWhileLeaving(worker, 1999)
+    assert.equal(2, up.pool.candidate_count)
+    leaving.publishWhileLeaving(worker, 2100)
+    assert.equal(3, up.pool.candidate_count)
+  end)
+
   it("says what it has in flight no more often than a flush, as long as many requests are left", function()
     local worker, up, store, writes = worker_with(1000)
     for now = 1000, 1999 do -- The first, and one every 100 ms.

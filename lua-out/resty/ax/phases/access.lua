@@ -15,6 +15,7 @@ local ____request_key = require("resty.ax.dataplane.request_key")
 local readKey = ____request_key.readKey
 local ____requests = require("resty.ax.dataplane.requests")
 local beginVisit = ____requests.beginVisit
+local closeRequest = ____requests.closeRequest
 local openRequest = ____requests.openRequest
 local ____sweep = require("resty.ax.dataplane.sweep")
 local discard = ____sweep.discard
@@ -39,6 +40,9 @@ local ____visit = require("resty.ax.phases.visit")
 local lastAnswered = ____visit.lastAnswered
 local ____wait = require("resty.ax.phases.wait")
 local awaitTurn = ____wait.awaitTurn
+--- The request that is being decided on came to access() before, and has its token from there. Written by `enter`, read
+-- right after it: nothing yields in between.
+local has_token = false
 --- The request was in an upstream before: what it held there is free now, and for others too.
 local function comeBack(worker, record, now_ms)
     local before = record.upstream
@@ -79,10 +83,12 @@ local function enter(name)
             requestBorn(),
             isSubrequest()
         )
+        has_token = false
     elseif record.reserved and record.upstream == upstream then
         return nil
     else
         comeBack(worker, record, now_ms)
+        has_token = true
     end
     record.upstream = upstream
     readClass(upstream, record, report)
@@ -95,14 +101,25 @@ end
 local function decideHere(record)
     local worker = process.worker
     local upstream = record.upstream
-    return decide(
+    local ____has_token_0
+    if has_token then
+        ____has_token_0 = nil
+    else
+        ____has_token_0 = worker.rate_limit
+    end
+    local rate_limit = ____has_token_0
+    local reason = decide(
         worker.hall,
-        worker.rate_limit,
+        rate_limit,
         upstream,
         record,
         nowMs(),
         patienceMs(upstream)
     )
+    if not has_token and (reason == "qps" or reason == "panic") then
+        closeRequest(worker.requests, record)
+    end
+    return reason
 end
 local function enterGuarded(name)
     local ok, record = pcall(enter, name)
@@ -173,9 +190,10 @@ function ____exports.access(name)
     if record == nil then
         return
     end
+    local config = record.upstream.config
     local reason = decideGuarded(record)
     if reason ~= nil then
-        refuse(reason, record.upstream.config.retry_after_s)
+        refuse(reason, config.retry_after_s)
     elseif record.waiter ~= nil then
         wait(record)
     end

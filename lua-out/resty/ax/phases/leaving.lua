@@ -5,6 +5,8 @@ local ____exchange = require("resty.ax.dataplane.exchange")
 local publish = ____exchange.publish
 local readOthers = ____exchange.readOthers
 local readSnapshots = ____exchange.readSnapshots
+local ____holds = require("resty.ax.dataplane.holds")
+local releaseHolds = ____holds.releaseHolds
 local ____drain = require("resty.ax.dataplane.drain")
 local readDrains = ____drain.readDrains
 local ____limits = require("resty.ax.dataplane.limits")
@@ -16,6 +18,9 @@ local function send(worker, now_ms)
     worker.left_at_ms = now_ms
     publish(worker.exchange, worker.upstreams, true, now_ms)
     publishDoors(worker.exchange, worker.upstreams, now_ms)
+    for ____, upstream in ipairs(worker.upstreams) do
+        releaseHolds(upstream, now_ms)
+    end
 end
 --- A request of a worker that shuts down has ended: tells the others what is left. As long as many are, no more often
 -- than a flush: with a thousand nodes it takes half a millisecond. Log phase.

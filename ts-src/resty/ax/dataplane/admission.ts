@@ -63,7 +63,7 @@ export function admit(
 /**
  * The whole decision on a request whose class and key have been read, with every reason to refuse it; counts refusals.
  * Access phase.
- * @param rate_limit the gateway's; undefined = none
+ * @param rate_limit the gateway's; undefined = none, or the request has its token already
  * @param patience_ms longest wait that the client has in mind; Infinity = none said
  * @returns why the request is refused, or undefined: it has a waiter then, or goes on
  */

@@ -4,7 +4,7 @@ import { endTry } from "../dataplane/in_flight";
 import { abandon, roomCame } from "../dataplane/line";
 import { readClass } from "../dataplane/request_class";
 import { readKey } from "../dataplane/request_key";
-import { beginVisit, openRequest, type RequestRecord } from "../dataplane/requests";
+import { beginVisit, closeRequest, openRequest, type RequestRecord } from "../dataplane/requests";
 import { discard } from "../dataplane/sweep";
 import type { Upstream } from "../dataplane/upstream";
 import { process, type Worker } from "../dataplane/worker";
@@ -16,6 +16,12 @@ import { fault, report, unknownUpstream } from "./faults";
 import { patienceMs } from "./patience";
 import { lastAnswered } from "./visit";
 import { awaitTurn, Turn } from "./wait";
+
+/**
+ * The request that is being decided on came to access() before, and has its token from there. Written by `enter`, read
+ * right after it: nothing yields in between.
+ */
+let has_token = false;
 
 /** The request was in an upstream before: what it held there is free now, and for others too. */
 function comeBack(worker: Worker, record: RequestRecord, now_ms: number): void {
@@ -44,11 +50,13 @@ function enter(name: string): RequestRecord | undefined {
   }
   if (record === undefined) {
     record = openRequest(worker.requests, key, requestBorn(), isSubrequest());
+    has_token = false;
   } else if (record.reserved && record.upstream === upstream) {
     // A second call of access() in the same request.
     return undefined;
   } else {
     comeBack(worker, record, now_ms);
+    has_token = true;
   }
   record.upstream = upstream;
   readClass(upstream, record, report);
@@ -60,7 +68,11 @@ function enter(name: string): RequestRecord | undefined {
 function decideHere(record: RequestRecord): RejectReason | undefined {
   const worker = process.worker as Worker;
   const upstream = record.upstream as Upstream;
-  return decide(worker.hall, worker.rate_limit, upstream, record, nowMs(), patienceMs(upstream));
+  const rate_limit = has_token ? undefined : worker.rate_limit;
+  const reason = decide(worker.hall, rate_limit, upstream, record, nowMs(), patienceMs(upstream));
+  // It has no token: if error_page sends it to access() again, it is asked for one there.
+  if (!has_token && (reason === "qps" || reason === "panic")) closeRequest(worker.requests, record);
+  return reason;
 }
 
 function enterGuarded(name: string): RequestRecord | undefined {
@@ -112,7 +124,8 @@ function wait(record: RequestRecord): void {
 export function access(name: string): void {
   const record = enterGuarded(name);
   if (record === undefined) return;
+  const config = (record.upstream as Upstream).config;
   const reason = decideGuarded(record);
-  if (reason !== undefined) refuse(reason, (record.upstream as Upstream).config.retry_after_s);
+  if (reason !== undefined) refuse(reason, config.retry_after_s);
   else if (record.waiter !== undefined) wait(record);
 }

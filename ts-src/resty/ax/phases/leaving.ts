@@ -1,5 +1,6 @@
 import { publishDoors } from "../dataplane/door_exchange";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
+import { releaseHolds } from "../dataplane/holds";
 import { readDrains } from "../dataplane/drain";
 import { readLimits } from "../dataplane/limits";
 import type { Worker } from "../dataplane/worker";
@@ -14,6 +15,7 @@ function send(worker: Worker, now_ms: number): void {
   worker.left_at_ms = now_ms;
   publish(worker.exchange, worker.upstreams, true, now_ms);
   publishDoors(worker.exchange, worker.upstreams, now_ms);
+  for (const upstream of worker.upstreams) releaseHolds(upstream, now_ms);
 }
 
 /**

@@ -8,6 +8,8 @@ import {
   type Backend,
   type BackendSettings,
   checkGateway,
+  findNginx,
+  type GatewayOptions,
   http,
   isAlive,
   type Kit,
@@ -309,6 +311,18 @@ describe("nginx", () => {
     for (const file of files) writeFileSync(file, "");
     const load_modules = files.map((file) => `load_module ${file};`).join("\n");
     expect(inspectNginx(bin)).toEqual({ bin, version: "nginx/1.26.3", load_modules });
+  });
+
+  kitTest("is not given the kit's $NGINX, which it would take for a list of sockets to inherit", async (kit) => {
+    const options: GatewayOptions = { balancer: "none", servers: ["127.0.0.1:1"] };
+    vi.stubEnv("NGINX", findNginx().bin);
+    try {
+      expect((await kit.gateway(options)).errorLog()).not.toContain("inherited sockets");
+      const { ok, output } = await checkGateway(options);
+      expect([ok, output]).toEqual([true, expect.not.stringContaining("NGINX")]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 });
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { findNginx, freePort, http, type Kit, runWrk, waitFor, withKit } from "../testkit";
 import { startChild } from "../testkit/child";
 import { buildConf } from "../testkit/gateway_conf";
-import { nginxArgs, which } from "../testkit/nginx";
+import { nginxArgs, nginxEnv, which } from "../testkit/nginx";
 import { newDir } from "../testkit/workdir";
 import { type Contender, FLOOR, label, OURS, PEERS } from "./contenders";
 import { nginxOptions } from "./gateways";
@@ -41,6 +41,7 @@ async function count(kit: Kit, contender: Contender, addresses: string[], second
   const valgrind = ["valgrind", "--tool=callgrind", `--callgrind-out-file=${out}`, "--smc-check=all-non-file"];
   const child = startChild([...valgrind, findNginx().bin, ...nginxArgs(dir, join(dir, "nginx.conf"))], {
     cwd: dir,
+    env: nginxEnv(),
     output_path: join(dir, "output.log"),
     memory_limit_mb: 0,
   });

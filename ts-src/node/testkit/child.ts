@@ -15,8 +15,8 @@ export interface ChildOptions {
   output_path: string;
   /** Address space limit, MB: a runaway loop then dies instead of taking the machine. 0 = none. */
   memory_limit_mb: number;
-  /** Variables of its environment, besides this process's. */
-  env?: Record<string, string>;
+  /** Its environment; this process's by default. */
+  env?: NodeJS.ProcessEnv;
   /**
    * Lets the process live on after this one, once letLive() was called: until then it is stopped like all others.
    * Nobody stops it afterwards but its pid.
@@ -118,8 +118,12 @@ export function startChild(command: string[], options: ChildOptions): Child {
   const wanted = options.leave_running === true ? command : withDeathSignal(command);
   const [program = "", ...args] = withMemoryLimit(wanted, options.memory_limit_mb);
   const output = openSync(options.output_path, "a");
-  const env = { ...process.env, ...options.env };
-  const child = spawn(program, args, { cwd: options.cwd, detached: true, env, stdio: ["ignore", output, output] });
+  const child = spawn(program, args, {
+    cwd: options.cwd,
+    detached: true,
+    env: options.env ?? process.env,
+    stdio: ["ignore", output, output],
+  });
   closeSync(output);
   child.unref();
   const pid = child.pid;

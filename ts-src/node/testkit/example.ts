@@ -43,8 +43,8 @@ function placed(text: string, options: ExampleOptions, ports: Map<number, number
   let conf = text
     .replaceAll("/opt/lua-resty-ax", ROOT)
     .replace(/^include \/etc\/nginx\/modules-enabled\/\*\.conf;.*$/m, () => findNginx().load_modules)
-    .replace(/^worker_processes auto;$/m, `worker_processes ${WORKERS};`)
-    // What nginx writes stays under its prefix; the compiled-in places are root's.
+    // What nginx writes stays under its prefix; the compiled-in places are root's, or need not exist there.
+    .replace(/^worker_processes auto;$/m, `worker_processes ${WORKERS}; pid nginx.pid;`)
     .replace(/^http \{$/m, `http { include ${KIT_DIR}/paths.conf; access_log off;`)
     .replace(/^(\s*listen )(?:[\d.]+:)?(\d+)/gm, (_, listen: string, port: string) => {
       return `${listen}127.0.0.1:${ports.get(Number(port))}`;

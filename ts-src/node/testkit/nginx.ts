@@ -83,6 +83,16 @@ export function findNginx(): Nginx {
   );
 }
 
+/**
+ * The environment for an nginx: this process's without $NGINX, which tells the kit where nginx is, and nginx itself, when
+ * it takes over from an older binary, which sockets it inherits.
+ */
+export function nginxEnv(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const env = { ...process.env, ...more };
+  delete env.NGINX;
+  return env;
+}
+
 /** Arguments that run nginx in the foreground, with everything it writes under `dir`. */
 export function nginxArgs(dir: string, conf_path: string): string[] {
   // As root, workers would drop to a user who may not enter `dir` or read the library.

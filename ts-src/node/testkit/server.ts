@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Child, startChild } from "./child";
-import { findNginx, nginxArgs } from "./nginx";
+import { findNginx, nginxArgs, nginxEnv } from "./nginx";
 import { pause, waitFor } from "./wait";
 import { readIfThere } from "./workdir";
 
@@ -64,7 +64,7 @@ export async function startServer(options: ServerOptions): Promise<Child> {
     cwd: dir,
     output_path: join(dir, "output.log"),
     memory_limit_mb: options.memory_limit_mb,
-    env: options.env,
+    env: nginxEnv(options.env),
     leave_running: options.leave_running,
   });
   try {
@@ -80,7 +80,8 @@ export async function startServer(options: ServerOptions): Promise<Child> {
 /** What `nginx -t` says of the configuration in `dir`. */
 export function checkConfiguration(dir: string, conf: string): { ok: boolean; output: string } {
   writeFileSync(confPath(dir), conf);
-  const run = spawnSync(findNginx().bin, ["-t", ...nginxArgs(dir, confPath(dir))], { cwd: dir, encoding: "utf8" });
+  const args = ["-t", ...nginxArgs(dir, confPath(dir))];
+  const run = spawnSync(findNginx().bin, args, { cwd: dir, env: nginxEnv(), encoding: "utf8" });
   return { ok: run.status === 0, output: run.stdout + run.stderr };
 }
 

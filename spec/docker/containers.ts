@@ -20,9 +20,46 @@ export function baseImage(): string {
   return base;
 }
 
+/** Where the image's nginx has its things. */
+export interface Layout {
+  conf_dir: string;
+  log_dir: string;
+  pid_path: string;
+  /** Directories that nginx writes to. */
+  writable: string[];
+  /** Whether nginx tells its servers by ngx.upstream; else its configuration is read. */
+  has_upstream_api: boolean;
+}
+
+const DEBIAN: Layout = {
+  conf_dir: "/etc/nginx",
+  log_dir: "/var/log/nginx",
+  pid_path: "/run/nginx.pid",
+  writable: ["/run", "/var/lib/nginx", "/var/log/nginx"],
+  has_upstream_api: false,
+};
+
+/** The prefix of OpenResty's packages and images. */
+const OPENRESTY_PREFIX = "/usr/local/openresty/nginx";
+const OPENRESTY_TEMP_DIRS = ["client_body_temp", "proxy_temp", "fastcgi_temp", "uwsgi_temp", "scgi_temp"];
+
+const OPENRESTY: Layout = {
+  conf_dir: `${OPENRESTY_PREFIX}/conf`,
+  log_dir: `${OPENRESTY_PREFIX}/logs`,
+  pid_path: `${OPENRESTY_PREFIX}/logs/nginx.pid`,
+  writable: ["logs", ...OPENRESTY_TEMP_DIRS].map((dir) => `${OPENRESTY_PREFIX}/${dir}`),
+  has_upstream_api: true,
+};
+
+/** What the built image is made from, by what is in it. */
+export function layoutOfImage(): Layout {
+  const look = "command -v openresty >/dev/null && echo openresty || echo debian";
+  return docker("run", "--rm", "--network", "none", IMAGE, "sh", "-c", look) === "openresty" ? OPENRESTY : DEBIAN;
+}
+
 let built: Promise<unknown> | undefined;
 
-/** Builds the image from the Dockerfile, on plain Debian; the engine's cache makes the second time short. */
+/** Builds the image from the Dockerfile on $BASE_IMAGE; the engine's cache makes the second time short. */
 export async function buildImage(): Promise<void> {
   built ??= GenericContainer.fromDockerfile(ROOT, "docker/Dockerfile")
     .withBuildArgs({ BASE_IMAGE: baseImage() })

@@ -5,7 +5,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { http, waitFor } from "../../ts-src/node/testkit";
 import { ROOT } from "../../ts-src/node/testkit/workdir";
 import type { NodeStatus, Status, UpstreamStatus } from "../e2e/support";
-import { buildImage, HOME, IMAGE, type NodeContainer, startLoad, startNode, urlOf, WITHOUT_DOCKER } from "./containers";
+import {
+  buildImage,
+  HOME,
+  IMAGE,
+  type Layout,
+  layoutOfImage,
+  type NodeContainer,
+  startLoad,
+  startNode,
+  urlOf,
+  WITHOUT_DOCKER,
+} from "./containers";
 
 const STRANGER_DIR = join(ROOT, "spec", "docker", "stranger");
 
@@ -49,16 +60,22 @@ function withLibrary(files: Files): Files {
   return edited;
 }
 
-function contents(files: Files): { content: string; target: string }[] {
-  return Object.entries(files).map(([name, content]) => ({ content, target: `/etc/nginx/${name}` }));
+/** The files where this image's nginx looks for them; the stranger's are Debian's. */
+function contents(files: Files, layout: Layout): { content: string; target: string }[] {
+  return Object.entries(files).map(([name, content]) => ({
+    content: content
+      .replaceAll("/etc/nginx/", `${layout.conf_dir}/`)
+      .replaceAll("/var/log/nginx/", `${layout.log_dir}/`),
+    target: `${layout.conf_dir}/${name}`,
+  }));
 }
 
 /** The stranger's gateway, which runs as root, as Debian's does. */
-async function startGateway(network: StartedNetwork, files: Files): Promise<StartedTestContainer> {
+async function startGateway(network: StartedNetwork, files: Files, layout: Layout): Promise<StartedTestContainer> {
   return new GenericContainer(IMAGE)
     .withNetwork(network)
     .withUser("root")
-    .withCopyContentToContainer(contents(files))
+    .withCopyContentToContainer(contents(files, layout))
     .withExposedPorts(8080)
     .withWaitStrategy(Wait.forHttp("/counts", 8080))
     .start();
@@ -104,8 +121,8 @@ async function settled(gateway: StartedTestContainer): Promise<number> {
   return counted(await shopOf(gateway));
 }
 
-async function reload(gateway: StartedTestContainer, files: Files): Promise<void> {
-  await gateway.copyContentToContainer(contents(files));
+async function reload(gateway: StartedTestContainer, files: Files, layout: Layout): Promise<void> {
+  await gateway.copyContentToContainer(contents(files, layout));
   const run = await gateway.exec(["nginx", "-s", "reload"]);
   expect(run.exitCode, run.output).toBe(0);
 }
@@ -117,9 +134,11 @@ describe.skipIf(WITHOUT_DOCKER)("a stranger's gateway", () => {
   let nodes: NodeContainer[] = [];
   const gateways: StartedTestContainer[] = [];
   let gateway: StartedTestContainer;
+  let layout: Layout;
 
   beforeAll(async () => {
     await buildImage();
+    layout = layoutOfImage();
     network = await new Network().start();
     const speeds: [string, number][] = [
       ["app1", 10],
@@ -128,7 +147,7 @@ describe.skipIf(WITHOUT_DOCKER)("a stranger's gateway", () => {
       ["spare", 10],
     ];
     nodes = await Promise.all(speeds.map(([name, p99_ms]) => startNode(network, name, p99_ms)));
-    gateway = await startGateway(network, plain);
+    gateway = await startGateway(network, plain, layout);
     gateways.push(gateway);
   });
 
@@ -146,7 +165,7 @@ describe.skipIf(WITHOUT_DOCKER)("a stranger's gateway", () => {
 
   it("takes the library by a reload, under load, without a failed request", async () => {
     const load = startLoad(`${urlOf(gateway)}/`);
-    await reload(gateway, edited);
+    await reload(gateway, edited, layout);
     const adopted = async (): Promise<boolean> =>
       shopOf(gateway).then(
         ({ nodes }) => nodes.some(({ totals }) => totals.ok > 0),
@@ -158,7 +177,8 @@ describe.skipIf(WITHOUT_DOCKER)("a stranger's gateway", () => {
     expect((await load.stop()).failed).toEqual([]);
 
     const shop = await shopOf(gateway);
-    expect(shop).toMatchObject({ name: "shop", nodes_from: "/etc/nginx/conf.d/upstreams.conf", warnings: [] });
+    const nodes_from = layout.has_upstream_api ? "ngx.upstream" : `${layout.conf_dir}/conf.d/upstreams.conf`;
+    expect(shop).toMatchObject({ name: "shop", nodes_from, warnings: [] });
     const expected = nodes.map((node, k) => ({
       address: `${node.ip()}:8080`,
       base_weight: k === 0 ? 2 : 1,
@@ -206,7 +226,7 @@ describe.skipIf(WITHOUT_DOCKER)("a stranger's gateway", () => {
     await waitForNode(gateway, ip, "the node to be out", (node) => node.totals.fail > 0 && node.state !== "online");
     await app2.restart();
     // Names are looked up at start and at reloads: an address that changed takes one.
-    if (app2.ip() !== ip) await reload(gateway, edited);
+    if (app2.ip() !== ip) await reload(gateway, edited, layout);
     await waitForNode(gateway, app2.ip(), "the node to be back", (node) => ["ramping", "online"].includes(node.state));
     const before = await app2.requests();
     await waitFor("requests on the node", async () => (await app2.requests()) > before + 5, 60_000);
@@ -216,7 +236,7 @@ describe.skipIf(WITHOUT_DOCKER)("a stranger's gateway", () => {
   it("keeps what it knows over a reload under load", async () => {
     const before = await shopOf(gateway);
     const load = startLoad(`${urlOf(gateway)}/`);
-    await reload(gateway, edited);
+    await reload(gateway, edited, layout);
     const old = new Set((await statusOf(gateway)).workers.map(({ pid }) => pid));
     await waitFor(
       "new workers",
@@ -231,7 +251,7 @@ describe.skipIf(WITHOUT_DOCKER)("a stranger's gateway", () => {
   });
 
   it("works beside a second gateway on the same nodes", async () => {
-    const second = await startGateway(network, edited);
+    const second = await startGateway(network, edited, layout);
     gateways.push(second);
     const start = await Promise.all(nodes.map((node) => node.requests()));
     const before = await settled(gateway);

@@ -6,6 +6,9 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/sbin
 SOURCES := $(shell find ts-src/resty ts-src/types) tstl.json package-lock.json scripts/build
 SIM_SOURCES := $(shell find ts-src/sim) tstl.sim.json scripts/build-sim
 
+# Not the tsx command: between Ctrl-C and a program that is busy for 60 ms stopping what it started, it kills the program.
+RUN_TS := node --import tsx
+
 .DEFAULT_GOAL := help
 .PHONY: help install build check-fresh format clean
 .PHONY: lint lint-eslint lint-types lint-core lint-format lint-luacheck lint-config
@@ -70,32 +73,32 @@ test-docker: ## specs in containers
 # SCENARIO, STRATEGY and PEER are lists; SKIP_MISSING=1 goes on without gateways that are not installed.
 bench: build ## measure against other gateways on real nginx (SCENARIO=… STRATEGY=… PEER=… REPEATS=… SECONDS=… JSON=1)
 	@$(if $(SKIP_MISSING),:,AX_INSTALL_ONLY=bench scripts/install-deps)
-	@tsx ts-src/node/bench/bench.ts $(if $(SCENARIO),--scenario "$(SCENARIO)") \
-	  $(if $(STRATEGY),--strategy "$(STRATEGY)") $(if $(PEER),--peer "$(PEER)") $(if $(REPEATS),--repeats $(REPEATS)) \
-	  $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SKIP_MISSING),--skip-missing) $(if $(JSON),--json)
+	@$(RUN_TS) ts-src/node/bench/bench.ts $(if $(SCENARIO),--scenario "$(SCENARIO)") \
+	  $(if $(STRATEGY),--strategy "$(STRATEGY)") $(if $(PEER),--peer "$(PEER)") $(if $(REPEATS),--repeats "$(REPEATS)") \
+	  $(if $(SECONDS),--seconds "$(SECONDS)") $(if $(SKIP_MISSING),--skip-missing) $(if $(JSON),--json)
 
 bench-pick: build ## measure one pick: every strategy, 10 to 10,000 nodes
 	@"$$(scripts/find-luajit)" spec/bench/pick.lua
 
 # SCENARIO and STRATEGY are lists; SCENARIO also takes paths of files.
 simulate: build ## compare strategies in virtual time (SCENARIO=… STRATEGY=… SEEDS=…)
-	@tsx ts-src/node/sim/simulate.ts $(if $(SCENARIO),--scenario "$(SCENARIO)") \
-	  $(if $(STRATEGY),--strategy "$(STRATEGY)") $(if $(SEEDS),--seeds $(SEEDS))
+	@$(RUN_TS) ts-src/node/sim/simulate.ts $(if $(SCENARIO),--scenario "$(SCENARIO)") \
+	  $(if $(STRATEGY),--strategy "$(STRATEGY)") $(if $(SEEDS),--seeds "$(SEEDS)")
 
 simulate-check: build ## the reference case on real nginx and in the simulator, side by side
-	@tsx ts-src/node/sim/check.ts
+	@$(RUN_TS) ts-src/node/sim/check.ts
 
 demo: build ## gateway and six backends under load, compared with nginx's own policies
-	@tsx ts-src/node/demo/demo.ts
+	@$(RUN_TS) ts-src/node/demo/demo.ts
 
 demo-docker: ## the same in containers (PORT=…, MEASURE_S=…)
 	@scripts/demo-docker
 
 up: build ## start the demo gateway and leave it running (PORT=…, STRATEGY=…)
-	@tsx ts-src/node/demo/up.ts $(if $(PORT),--port $(PORT)) $(if $(STRATEGY),--strategy $(STRATEGY))
+	@$(RUN_TS) ts-src/node/demo/up.ts $(if $(PORT),--port "$(PORT)") $(if $(STRATEGY),--strategy "$(STRATEGY)")
 
 down: | install ## stop what `make up` started
-	@tsx ts-src/node/demo/down.ts
+	@$(RUN_TS) ts-src/node/demo/down.ts
 
 clean: ## remove build products, after stopping what `make up` started; node_modules/ and lua-out/ stay
 	@if [ -e .build/demo.json ]; then $(MAKE) --no-print-directory down; fi

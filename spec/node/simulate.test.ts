@@ -120,8 +120,17 @@ describe("a scenario file", () => {
     expect(bad("nodes: [{}]")).toMatch(/description: is nothing; [^]*load: is nothing/);
     expect(bad("")).toMatch(/mine:\n {2}the file: is null/);
     expect(bad(MINIMAL.replace("{ count: 2 }", "{ joins_at_s: 5 }, { count: 1 }"))).toMatch(/order of joins_at_s/);
-    expect(bad("a: [")).toMatch(/^mine: /);
-    expect(() => loadScenario("hommogeneous")).toThrow(/no scenario "hommogeneous"; there are .*homogeneous/);
+    expect(bad("a: [1,\nb: }")).toMatch(/^mine: neither YAML nor JSON: .* at line \d+, column \d+$/);
+    expect(bad(`${MINIMAL}compare: [{ strategy: adaptve }]`)).toMatch(
+      /compare\[0\]\.strategy: is "adaptve"; allowed are adaptive, .*; did you mean "adaptive"\?/,
+    );
+    expect(() => loadScenario("hommogeneous")).toThrow(
+      /no scenario "hommogeneous"; there are .*; did you mean "homogeneous"\?/,
+    );
+    expect(() => loadScenario("./no.yaml")).toThrow(
+      "cannot read the scenario file ./no.yaml: no such file or directory",
+    );
+    expect(() => loadScenario(dir)).toThrow(/^cannot read the scenario file .*: illegal operation on a directory$/);
   });
 });
 

@@ -1,17 +1,18 @@
 /** Benchmarks on real nginx, against what others ship. `--help` says the rest. */
-import { accessSync, constants, mkdirSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import pc from "picocolors";
-import { onUncleanExit } from "../testkit/child";
+import { UsageError, wholeNumber } from "../cli/arguments";
+import { runCommand } from "../cli/command";
+import { checkWritable, replaceFile } from "../cli/files";
 import { which } from "../testkit/nginx";
 import { ROOT } from "../testkit/workdir";
-import { choose, SCENARIO_NAMES, UsageError, type Wanted } from "./choice";
+import { choose, SCENARIO_NAMES, type Wanted } from "./choice";
 import { missing } from "./contenders";
 import { describeMachine, type Machine, machineLine } from "./machine";
 import { htmlPage } from "./page";
 import { roughly } from "./progress";
-import { type Chosen, estimateAll, type Outcome, runAll } from "./run_all";
+import { type Chosen, estimateAll, type Figures, runAll } from "./run_all";
 import { oneLine } from "./run";
 import type { Scenario } from "./scenarios";
 import { picksText, resultText } from "./table";
@@ -27,11 +28,7 @@ const OUT_DIR = join(ROOT, ".build", "bench");
 const JSON_PATH = join(OUT_DIR, "results.json");
 const HTML_PATH = join(OUT_DIR, "results.html");
 
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 1000) throw new InvalidArgumentError("a whole number 1..1000.");
-  return value;
-}
+const count = wholeNumber(1, 1000);
 
 /** Leaves out whose program is missing, and says so; without --skip-missing that ends the run. */
 function withoutMissing(scenarios: Scenario[], skip: boolean): Scenario[] {
@@ -49,23 +46,12 @@ function withoutMissing(scenarios: Scenario[], skip: boolean): Scenario[] {
   }));
 }
 
-/** Whole files only: somebody may be looking at the ones of an earlier part. */
-function replaceFile(path: string, text: string): void {
-  const draft = `${path}.${process.pid}`;
-  try {
-    writeFileSync(draft, text);
-    renameSync(draft, path);
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
-
-function documentOf(machine: Machine, chosen: Chosen, { picks, results, problems }: Outcome): string {
+function documentOf(machine: Machine, chosen: Chosen, { picks, results, problems }: Figures): string {
   const { seconds, repeats } = chosen;
   return `${JSON.stringify({ machine, seconds, repeats, picks, results, problems }, undefined, 2)}\n`;
 }
 
-function report({ picks, results }: Outcome, say: (text: string) => void): void {
+function report({ picks, results }: Figures, say: (text: string) => void): void {
   const colours = pc.createColors(process.stdout.isTTY && process.env["NO_COLOR"] === undefined);
   if (picks !== undefined) say(`\n${picksText(picks, colours)}`);
   for (const result of results) say(`\n${resultText(result, colours)}`);
@@ -76,9 +62,7 @@ async function main(options: Options): Promise<boolean> {
   const say = (text: string): void => void (options.json === true ? process.stderr : process.stdout).write(`${text}\n`);
   const { scenarios, with_picks } = choose(options);
   const chosen = { ...options, with_picks, scenarios: withoutMissing(scenarios, options.skipMissing === true) };
-  // Before anything is measured: a directory that cannot be written to would otherwise be noticed at the end.
-  mkdirSync(OUT_DIR, { recursive: true });
-  accessSync(OUT_DIR, constants.W_OK);
+  for (const path of [JSON_PATH, HTML_PATH]) checkWritable(path);
   const machine = describeMachine();
   say(machineLine(machine));
   say(
@@ -90,7 +74,7 @@ async function main(options: Options): Promise<boolean> {
   });
   if (options.json === true) process.stdout.write(documentOf(machine, chosen, outcome));
   else report(outcome, say);
-  say(`\nWritten: ${JSON_PATH}, ${HTML_PATH}`);
+  if (outcome.written) say(`\nWritten: ${JSON_PATH}, ${HTML_PATH}`);
   for (const problem of outcome.problems) process.stderr.write(`bench: ${problem}\n`);
   return outcome.problems.length === 0 && outcome.results.every(({ failures }) => failures.length === 0);
 }
@@ -105,16 +89,4 @@ const program = new Command("bench")
   .option("--skip-missing", "leave out gateways whose program is not installed")
   .option("--json", "print the figures as JSON");
 program.parse();
-
-// The progress display hides the cursor, and Ctrl-C may end it at any time.
-const forgetCursor = onUncleanExit(() => {
-  if (process.stderr.isTTY) writeSync(2, "\x1b[?25h\n");
-});
-try {
-  if (!(await main(program.opts<Options>()))) process.exitCode = 1;
-} catch (error) {
-  process.stderr.write(`bench: ${oneLine(error)}\n`);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-} finally {
-  forgetCursor();
-}
+await runCommand("bench", () => main(program.opts<Options>()), { display: process.stderr, explain: oneLine });

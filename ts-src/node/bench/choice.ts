@@ -1,9 +1,7 @@
 /** Which scenarios and contenders a run is for. */
+import { checkName } from "../cli/arguments";
 import { type Contender, OURS, PEERS } from "./contenders";
 import { type Scenario, SCENARIOS } from "./scenarios";
-
-/** What was asked for cannot be done: shown in one line. */
-export class UsageError extends Error {}
 
 export const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
 
@@ -12,9 +10,8 @@ const PICK = "pick";
 
 function named(kind: string, wanted: string, known: string[]): string[] {
   const names = wanted.split(",").map((text) => text.trim());
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown === undefined) return names;
-  throw new UsageError(`no ${kind} "${unknown}"; allowed are: ${known.join(", ")}`);
+  for (const name of names) checkName(kind, name, known);
+  return names;
 }
 
 /** Contenders by name; "all"; undefined = those that the scenario has itself. */

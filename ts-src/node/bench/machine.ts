@@ -1,10 +1,9 @@
 /** On what the figures were measured. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { arch, cpus, loadavg, release, totalmem } from "node:os";
-import { join } from "node:path";
 import { findNginx } from "../testkit";
+import { findLuajit } from "../testkit/luajit";
 import { which } from "../testkit/nginx";
-import { ROOT } from "../testkit/workdir";
 
 export interface Machine {
   cpu: string;
@@ -23,8 +22,7 @@ function firstLine(program: string, args: string[]): string | undefined {
 }
 
 function luajit(): string {
-  const path = execFileSync(join(ROOT, "scripts", "find-luajit"), { encoding: "utf8" }).trim();
-  return execFileSync(path, ["-v"], { encoding: "utf8" }).split(" -- ", 1)[0];
+  return execFileSync(findLuajit(), ["-v"], { encoding: "utf8" }).split(" -- ", 1)[0];
 }
 
 export function describeMachine(): Machine {

@@ -5,7 +5,7 @@ import { QUANTILES } from "../testkit";
 import { type Machine, machineLine } from "./machine";
 import type { Picks } from "./picks";
 import type { ScenarioResult } from "./results";
-import type { Outcome } from "./run_all";
+import type { Figures } from "./run_all";
 import { failureLines, lagLines, loadLine, pickCells, PICKS_ABOUT, resultCells, targetLines } from "./table";
 import { SHARE_EVERY_MS } from "./watch";
 
@@ -38,7 +38,7 @@ function picksHtml(picks: Picks): string {
 }
 
 /** @returns the page's text */
-export function htmlPage(machine: Machine, { picks, results, problems }: Outcome): Promise<string> {
+export function htmlPage(machine: Machine, { picks, results, problems }: Figures): Promise<string> {
   const data: PageData = { quantiles: QUANTILES, share_every_ms: SHARE_EVERY_MS, results };
   return pageHtml({
     title: "Benchmark",

@@ -1,7 +1,7 @@
 /** What one pick costs, and whether the hot paths are compiled: no nginx in it. */
-import { spawn, spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { spawn } from "node:child_process";
 import { guard } from "../testkit/child";
+import { findLuajit } from "../testkit/luajit";
 import { ROOT } from "../testkit/workdir";
 
 export interface PickRow {
@@ -38,13 +38,6 @@ function run(luajit: string, args: string[]): Promise<string> {
       else reject(new Error(`${args[0]} failed: ${said.split("\n")[0]}`));
     });
   });
-}
-
-/** @throws Error that says what to install when there is none */
-export function findLuajit(): string {
-  const found = spawnSync(join(ROOT, "scripts", "find-luajit"), { encoding: "utf8" });
-  if (found.status !== 0) throw new Error(found.stderr.trim());
-  return found.stdout.trim();
 }
 
 /** Pools that the JIT check runs: compared without a loop, in a loop, and drawn from. */

@@ -13,11 +13,16 @@ export interface Chosen {
   seconds: number;
 }
 
-export interface Outcome {
+export interface Figures {
   picks?: Picks;
   results: ScenarioResult[];
-  /** Scenarios without a result, and why, a line each. */
+  /** Scenarios without a result, results that could not be written, and why, a line each. */
   problems: string[];
+}
+
+export interface Outcome extends Figures {
+  /** Whether the results were written, the last part's too. */
+  written: boolean;
 }
 
 /** How long it will take on an idle machine, s. */
@@ -31,7 +36,7 @@ interface Part {
   run: (show: (text: string) => void) => Promise<void>;
 }
 
-function partsOf(chosen: Chosen, progress: Progress, outcome: Outcome): Part[] {
+function partsOf(chosen: Chosen, progress: Progress, outcome: Figures): Part[] {
   const pick: Part = {
     name: "pick",
     about: "What one choice costs.",
@@ -56,8 +61,12 @@ function partsOf(chosen: Chosen, progress: Progress, outcome: Outcome): Part[] {
  * A scenario that fails is reported among the problems, and the next one runs.
  * @param onPart called with all that there is so far, after each part
  */
-export async function runAll(chosen: Chosen, onPart: (outcome: Outcome) => Promise<void>): Promise<Outcome> {
-  const outcome: Outcome = { results: [], problems: [] };
+export async function runAll(chosen: Chosen, onPart: (so_far: Figures) => Promise<void>): Promise<Outcome> {
+  const outcome: Outcome = { results: [], problems: [], written: false };
+  let write_problem: string | undefined;
+  const write = async (): Promise<void> => {
+    write_problem = await onPart(outcome).then(() => undefined, oneLine);
+  };
   const progress = newProgress(estimateAll(chosen), () => performance.now() / 1000);
   const logger = new ListrLogger({ processOutput: new ProcessOutput(process.stderr, process.stderr) });
   const tasks = partsOf(chosen, progress, outcome).map((part) => ({
@@ -69,10 +78,7 @@ export async function runAll(chosen: Chosen, onPart: (outcome: Outcome) => Promi
         outcome.problems.push(`${part.name}: ${oneLine(error)}`);
         throw new Error(oneLine(error), { cause: error });
       } finally {
-        await onPart(outcome).catch((error: unknown) => {
-          const problem = `the results cannot be written: ${oneLine(error)}`;
-          if (!outcome.problems.includes(problem)) outcome.problems.push(problem);
-        });
+        await write();
       }
     },
   }));
@@ -85,5 +91,7 @@ export async function runAll(chosen: Chosen, onPart: (outcome: Outcome) => Promi
     registerSignalListeners: false,
   });
   await list.run();
+  outcome.written = write_problem === undefined;
+  if (write_problem !== undefined) outcome.problems.push(write_problem);
   return outcome;
 }

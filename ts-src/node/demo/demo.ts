@@ -1,9 +1,9 @@
 /** The demo: the same load on the same nodes, one strategy after the other. `--help` says the rest. */
-import { writeSync } from "node:fs";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { Listr, ListrLogger, ProcessOutput } from "listr2";
+import { wholeNumber } from "../cli/arguments";
+import { runCommand } from "../cli/command";
 import { type Backend, cpuSeconds, findNginx, findWrk, type Kit, machineCpuSeconds, runWrk, withKit } from "../testkit";
-import { onUncleanExit } from "../testkit/child";
 import {
   CONNECTIONS,
   type Contender,
@@ -98,14 +98,6 @@ async function runAll(kit: Kit, duration_s: number): Promise<Figures[]> {
   return results;
 }
 
-function seconds(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 3600) {
-    throw new InvalidArgumentError("A whole number from 1 to 3600 is allowed.");
-  }
-  return value;
-}
-
 interface Options {
   json?: boolean;
   seconds: number;
@@ -114,31 +106,22 @@ interface Options {
 const options = new Command("demo")
   .description("Compares strategies on six nodes, one of them slow. Starts and stops everything it needs.")
   .option("--json", "print the figures as JSON")
-  .option("--seconds <n>", "how long each strategy is measured", seconds, DURATION_DEFAULT_S)
+  .option("--seconds <n>", "how long each strategy is measured", wholeNumber(1, 3600), DURATION_DEFAULT_S)
   .parse()
   .opts<Options>();
 
-// listr2 hides the cursor while it shows progress, and Ctrl-C may end it at any time.
-const forgetCursor = onUncleanExit(() => {
-  if (process.stderr.isTTY) writeSync(2, "\x1b[?25h\n");
-});
-
-try {
+async function main(): Promise<undefined> {
   // Before anything is started.
   findWrk();
   findNginx();
   if (options.json !== true) process.stdout.write(`${explanation(options.seconds)}\n\n`);
   const results = await withKit("demo", (kit) => runAll(kit, options.seconds), { keep_when_interrupted: false });
   if (options.json === true) {
-    process.stdout.write(
-      `${JSON.stringify({ seconds: options.seconds, connections: CONNECTIONS, results }, undefined, 2)}\n`,
-    );
+    const document = { seconds: options.seconds, connections: CONNECTIONS, results };
+    process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   } else {
     process.stdout.write(`\n${table(results, colours(process.stdout))}\n${machineNote(results)}\n`);
   }
-} catch (error) {
-  process.stderr.write(`demo: ${(error as Error).message}\n`);
-  process.exitCode = 1;
-} finally {
-  forgetCursor();
 }
+
+await runCommand("demo", main, { display: process.stderr });

@@ -1,10 +1,9 @@
 /** Stops what `up` left running. */
+import { runCommand } from "../cli/command";
 import { stopAll } from "./state";
 
-try {
+await runCommand("down", async () => {
   const stopped = await stopAll();
   process.stdout.write(stopped.length > 0 ? `stopped ${stopped.join(", ")}\n` : "nothing was running\n");
-} catch (error) {
-  process.stderr.write(`down: ${(error as Error).message}\n`);
-  process.exitCode = 1;
-}
+  return undefined;
+});

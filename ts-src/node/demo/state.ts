@@ -2,30 +2,33 @@
  * What `up` leaves running, so that `down` finds it: .build/demo.json (or $AX_DEMO_STATE), written by up, read by both,
  * removed by down.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import { z } from "zod";
+import { replaceFile, systemReason } from "../cli/files";
 import { isAlive, waitFor } from "../testkit";
-import { startTicks } from "../testkit/proc";
+import { groupMembers, startTicks, workingDir } from "../testkit/proc";
 import { removeDir, ROOT } from "../testkit/workdir";
 
 /** Specs keep theirs elsewhere: a demo may be up while they run. */
 const STATE_PATH = process.env.AX_DEMO_STATE ?? join(ROOT, ".build", "demo.json");
 
 /** A process, and when it started: pids are used again, the two together are not. */
-export interface Running {
-  name: string;
-  pid: number;
-  start_ticks: number | undefined;
-}
+const runningSchema = z.object({ name: z.string(), pid: z.number().int().min(1), start_ticks: z.number().optional() });
 
-export interface State {
+export type Running = z.infer<typeof runningSchema>;
+
+const stateSchema = z.object({
   /** The gateway's address; absent while `up` is still at work. */
-  url?: string;
+  url: z.string().optional(),
+  strategy: z.string().optional(),
   /** The `up` that wrote this. */
-  starter: Running;
-  dir: string;
-  processes: Running[];
-}
+  starter: runningSchema,
+  dir: z.string().min(1),
+  processes: z.array(runningSchema),
+});
+
+export type State = z.infer<typeof stateSchema>;
 
 export function running(name: string, pid: number): Running {
   return { name, pid, start_ticks: startTicks(pid) };
@@ -37,7 +40,7 @@ function isStill(process: Running): boolean {
 
 function parseState(text: string): State {
   try {
-    return JSON.parse(text) as State;
+    return stateSchema.parse(JSON.parse(text));
   } catch {
     throw new Error(
       `${STATE_PATH} is damaged: remove it, and end what still runs of the demo (ps -ef | grep build/run/up)`,
@@ -66,22 +69,27 @@ export function claimState(state: State): void {
   try {
     writeFileSync(STATE_PATH, JSON.stringify(state), { flag: "wx" });
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === "EEXIST" ? new Error(ANOTHER_STARTS) : error;
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new Error(ANOTHER_STARTS, { cause: error });
+    // Ours, and empty.
+    rmSync(STATE_PATH, { force: true });
+    throw new Error(`cannot write ${STATE_PATH}: ${systemReason(error)}`, { cause: error });
   }
 }
+
+/** nginx ends at once; a busy machine takes its time. */
+const STOP_TIMEOUT_MS = 5000;
 
 export const ANOTHER_STARTS = "another `make up` is starting: wait for it";
 
 /** Whole files only: a disk that is full must not cost us the pids. */
 export function writeState(state: State): void {
-  writeFileSync(`${STATE_PATH}.new`, JSON.stringify(state, undefined, 2));
-  renameSync(`${STATE_PATH}.new`, STATE_PATH);
+  replaceFile(STATE_PATH, JSON.stringify(state, undefined, 2));
 }
 
 /** Forgets what was started, when all of it has been stopped already. */
 export function forgetState({ dir }: State): void {
   removeDir(dir);
-  for (const path of [STATE_PATH, `${STATE_PATH}.new`]) rmSync(path, { force: true });
+  rmSync(STATE_PATH, { force: true });
 }
 
 function signal(target: number, name: NodeJS.Signals): void {
@@ -93,17 +101,30 @@ function signal(target: number, name: NodeJS.Signals): void {
 }
 
 /**
+ * What is left of a process: itself, or, where it was killed, its workers, which go on without it. Each process leads
+ * a group, which they are in; by their directory they are known from a stranger's group that got the number later.
+ */
+function remains(process: Running, dir: string): number[] {
+  if (isStill(process)) return [process.pid];
+  return groupMembers(process.pid).filter((pid) => workingDir(pid).startsWith(dir + sep));
+}
+
+/**
  * Stops what was left running and forgets it.
  * @returns names of the processes stopped
  */
 export async function stopAll(): Promise<string[]> {
   const left = readState();
   if (left === undefined) return [];
-  for (const { pid } of left.alive) signal(pid, "SIGTERM");
-  await waitFor("the demo's processes to end", () => !left.alive.some(isStill), 5000).catch(() => {
-    // Each leads a process group, which its workers are in.
-    for (const { pid } of left.alive.filter(isStill)) signal(-pid, "SIGKILL");
+  const { dir, processes } = left.state;
+  const remaining = (): number[] => processes.flatMap((process) => remains(process, dir));
+  const stopped = processes.filter((process) => remains(process, dir).length > 0);
+  for (const pid of remaining()) signal(pid, "SIGTERM");
+  await waitFor("the demo's processes to end", () => remaining().length === 0, STOP_TIMEOUT_MS).catch(async () => {
+    for (const process of processes.filter(isStill)) signal(-process.pid, "SIGKILL");
+    for (const pid of remaining()) signal(pid, "SIGKILL");
+    await waitFor("the demo's processes to end after SIGKILL", () => remaining().length === 0, STOP_TIMEOUT_MS);
   });
   forgetState(left.state);
-  return left.alive.map(({ name }) => name);
+  return stopped.map(({ name }) => name);
 }

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
+import { hintFor, UsageError } from "../cli/arguments";
+import { systemReason } from "../cli/files";
 import type { Job, NodeSpec } from "../../sim/job";
 import { ROOT } from "../testkit/workdir";
 import { problemLines } from "./scenario_problems";
@@ -10,7 +12,7 @@ import { type Scenario, scenarioSchema } from "./scenario_schema";
 export const SCENARIO_DIR = join(ROOT, "scenarios");
 
 /** What is wrong with a scenario file, ready to print. */
-export class ScenarioError extends Error {}
+export class ScenarioError extends UsageError {}
 
 /** @param name stands for the file in messages */
 export function parseScenario(name: string, text: string): Scenario {
@@ -18,7 +20,9 @@ export function parseScenario(name: string, text: string): Scenario {
   try {
     raw = parse(text);
   } catch (error) {
-    throw new ScenarioError(`${name}: ${(error as Error).message}`);
+    // Below its first line the message shows the place in the text, which an editor does better.
+    const [reason] = (error as Error).message.split("\n");
+    throw new ScenarioError(`${name}: neither YAML nor JSON: ${reason.replace(/:$/, "")}`);
   }
   const parsed = scenarioSchema.safeParse(raw);
   if (!parsed.success) {
@@ -44,14 +48,15 @@ export function loadScenario(which: string): Scenario {
   const isPath = /[/.]/.test(which);
   const known = scenarioNames();
   if (!isPath && !known.includes(which)) {
-    throw new ScenarioError(`no scenario "${which}"; there are ${known.join(", ")}, or give the path of a file`);
+    const allowed = `there are ${known.join(", ")}, or give the path of a file`;
+    throw new ScenarioError(`no scenario "${which}"; ${allowed}${hintFor(which, known)}`);
   }
   const path = isPath ? which : join(SCENARIO_DIR, `${which}.yaml`);
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new ScenarioError((error as Error).message);
+    throw new ScenarioError(`cannot read the scenario file ${path}: ${systemReason(error)}`);
   }
   return parseScenario(basename(path).replace(/\.(ya?ml|json)$/, ""), text);
 }

@@ -1,6 +1,6 @@
 /** What is wrong with a scenario, in words: the key, the value it has, what is allowed, and what may have been meant. */
 import { z } from "zod";
-import { suggest } from "../../resty/ax/core/config/suggest";
+import { hintFor } from "../cli/arguments";
 
 /** Values longer than this are cut in messages. */
 const VALUE_MAX = 60;
@@ -37,9 +37,8 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
 
 function unknownKey(schema: z.ZodType, path: readonly PropertyKey[], key: string): string {
   const allowed = keysAt(schema, path);
-  const meant = suggest(key, allowed);
-  const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
-  return `${pathText([...path, key])}: unknown key "${key}"; allowed are ${allowed.join(", ")}${hint}`;
+  const place = pathText([...path, key]);
+  return `${place}: unknown key "${key}"; allowed are ${allowed.join(", ")}${hintFor(key, allowed)}`;
 }
 
 function shown(value: unknown): string {
@@ -58,8 +57,7 @@ export function problemLines(schema: z.ZodType, raw: unknown, error: z.ZodError)
     const value = valueAt(raw, issue.path);
     if (issue.code === "invalid_value") {
       const values = issue.values.map(String);
-      const meant = typeof value === "string" ? suggest(value, values) : undefined;
-      const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
+      const hint = typeof value === "string" ? hintFor(value, values) : "";
       return [`${place}: is ${shown(value)}; allowed are ${values.join(", ")}${hint}`];
     }
     return [`${place === "" ? "the file" : place}: is ${shown(value)}; ${issue.message}`];

@@ -1,5 +1,6 @@
 /** The format of scenario files; docs/simulator.md describes it for users. */
 import { z } from "zod";
+import { STRATEGY_NAMES } from "../cli/arguments";
 
 const positive = z.number().positive();
 const share = z.number().min(0).max(1);
@@ -79,7 +80,7 @@ const streamsSchema = z.strictObject({ share: share.default(0), mean_s: positive
 /** One line of the table: a strategy, and what it has otherwise than the scenario. */
 const contenderSchema = z.strictObject({
   name: z.string().min(1).optional(),
-  strategy: z.string(),
+  strategy: z.enum(STRATEGY_NAMES),
   options: z.record(z.string(), z.unknown()).default({}),
   upstream: z.record(z.string(), z.unknown()).default({}),
   gateways: z.number().int().min(1).max(100).optional(),

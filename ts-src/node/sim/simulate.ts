@@ -2,16 +2,18 @@
  * Strategies compared in virtual time, each beside what is possible at best.
  *   npx tsx ts-src/node/sim/simulate.ts [--scenario a,b] [--strategy x,y] [--seeds 5] [--json] [--html FILE]
  */
-import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { Listr } from "listr2";
 import type { Bound, Job, Result } from "../../sim/job";
+import { checkStrategy, wholeNumber } from "../cli/arguments";
+import { runCommand } from "../cli/command";
+import { checkWritable, replaceFile } from "../cli/files";
 import { colours } from "../demo/table";
 import { ROOT } from "../testkit/workdir";
 import { htmlReport, type Report } from "./report";
 import { runJobs } from "./run";
-import { jobOf, loadScenario, ScenarioError, scenarioNames } from "./scenario";
+import { jobOf, loadScenario, scenarioNames } from "./scenario";
 import type { Contender, Scenario } from "./scenario_schema";
 import { type Line, type Summary, summarise } from "./summary";
 import { summaryTable } from "./table";
@@ -47,18 +49,17 @@ function list(text: string): string[] {
   return items;
 }
 
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 10000) throw new InvalidArgumentError("a whole number ≥ 1.");
-  return value;
-}
+const count = wholeNumber(1, 10_000);
 
 function object(text: string): Record<string, unknown> {
+  let value: unknown;
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    value = JSON.parse(text);
   } catch {
-    throw new InvalidArgumentError('a JSON object, {"revisit_ms": 500}.');
+    value = undefined;
   }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new InvalidArgumentError('a JSON object, {"revisit_ms": 500}.');
 }
 
 function contenderOf(strategy: string): Contender {
@@ -134,17 +135,16 @@ async function simulateAll(scenarios: Scenario[], options: Options): Promise<Don
         done.report.scenarios.push({ name: scenario.name, runs });
       },
     })),
-    { concurrent: false, renderer: watched ? "default" : "silent" },
+    { concurrent: false, renderer: watched ? "default" : "silent", registerSignalListeners: false },
   );
   await tasks.run();
   return done;
 }
 
-async function main(options: Options): Promise<void> {
+async function main(options: Options): Promise<undefined> {
+  options.strategy?.forEach(checkStrategy);
   const scenarios = options.scenario.map(loadScenario);
-  // Before anything is computed: a place that cannot be written to would otherwise be noticed at the end.
-  mkdirSync(dirname(options.html), { recursive: true });
-  accessSync(dirname(options.html), constants.W_OK);
+  checkWritable(options.html);
   const started_ms = performance.now();
   const { summaries, report } = await simulateAll(scenarios, options);
   const runs = summaries.reduce((sum, { rows, seeds }) => sum + rows.length * seeds, 0);
@@ -152,7 +152,7 @@ async function main(options: Options): Promise<void> {
   if (options.json === true) process.stdout.write(`${JSON.stringify({ scenarios: summaries }, undefined, 2)}\n`);
   else if (watched)
     for (const summary of summaries) process.stdout.write(`${summaryTable(summary, colours(process.stdout))}\n`);
-  writeFileSync(options.html, await htmlReport(summaries, report));
+  replaceFile(options.html, await htmlReport(summaries, report));
   const each_s = (took_s * options.jobs) / runs;
   process.stderr.write(
     `${runs} runs in ${took_s.toFixed(0)} s, ${each_s.toFixed(1)} s each\nreport: ${options.html}\n`,
@@ -170,9 +170,4 @@ const program = new Command("simulate")
   .option("--json", "print the figures as JSON")
   .option("--html <file>", "where the report with charts goes", join(ROOT, ".build", "simulation.html"));
 program.parse();
-try {
-  await main(program.opts<Options>());
-} catch (error) {
-  process.stderr.write(`simulate: ${(error as Error).message}\n`);
-  process.exitCode = error instanceof ScenarioError ? 2 : 1;
-}
+await runCommand("simulate", () => main(program.opts<Options>()), { display: process.stdout });

@@ -5,7 +5,7 @@
  * parent-death signal (setpriv), for the case that this process is killed with -9.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { readIfThere } from "./workdir";
 import { waitFor } from "./wait";
 
@@ -68,7 +68,14 @@ function killGroup(child: ChildProcess): void {
 function endEverything(signal?: NodeJS.Signals): void {
   for (const child of living) killGroup(child);
   living.clear();
-  for (const report of on_exit.splice(0)) report(signal);
+  for (const report of on_exit.splice(0)) {
+    try {
+      report(signal);
+    } catch (error) {
+      // The other reports have their turn all the same.
+      writeSync(2, `${(error as Error).message}\n`);
+    }
+  }
 }
 
 function installHandlers(): void {
@@ -76,17 +83,23 @@ function installHandlers(): void {
   handlers_installed = true;
   process.on("exit", () => endEverything());
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(signal, () => {
+    const handler = (): void => {
       endEverything(signal);
-      // The handler is gone now: the signal ends this process as its sender expects.
+      // Only now: a second signal (tsx passes on what the terminal has sent already) would end this process at once.
+      process.off(signal, handler);
+      // It ends as the sender of the signal expects.
       process.kill(process.pid, signal);
-    });
+    };
+    process.on(signal, handler);
   }
 }
 
+/** Asks the kernel for the signal, and ends where this process died before that: it would never come. */
 function withDeathSignal(command: string[]): string[] {
   has_setpriv ??= spawnSync("setpriv", ["--pdeathsig", "TERM", "true"]).status === 0;
-  return has_setpriv ? ["setpriv", "--pdeathsig", "TERM", ...command] : command;
+  if (!has_setpriv) return command;
+  const check = '[ "$PPID" = "$0" ] && exec "$@"';
+  return ["setpriv", "--pdeathsig", "TERM", "sh", "-c", check, String(process.pid), ...command];
 }
 
 function withMemoryLimit(command: string[], limit_mb: number): string[] {
@@ -115,8 +128,8 @@ export function letLive(): void {
  * @throws Error when the process could not be created
  */
 export function startChild(command: string[], options: ChildOptions): Child {
-  const wanted = options.leave_running === true ? command : withDeathSignal(command);
-  const [program = "", ...args] = withMemoryLimit(wanted, options.memory_limit_mb);
+  const limited = withMemoryLimit(command, options.memory_limit_mb);
+  const [program = "", ...args] = options.leave_running === true ? limited : withDeathSignal(limited);
   const output = openSync(options.output_path, "a");
   const child = spawn(program, args, {
     cwd: options.cwd,

@@ -21,11 +21,11 @@ function firstEphemeralPort(): number {
   }
 }
 
-/** The port bound, or undefined when it is taken. 0 = any. */
-function tryBind(port: number, host: string): Promise<number | undefined> {
+/** The port bound, or the system's code for why it cannot be. 0 = any. */
+function tryBind(port: number, host: string): Promise<number | string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", () => resolve(undefined));
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code));
     server.listen({ port, host, exclusive: true }, () => {
       const address = server.address();
       const bound = address !== null && typeof address === "object" ? address.port : undefined;
@@ -36,7 +36,15 @@ function tryBind(port: number, host: string): Promise<number | undefined> {
 
 /** Whether somebody listens on the port already, or it cannot be had for another reason. */
 export async function isTaken(port: number, host = "127.0.0.1"): Promise<boolean> {
-  return (await tryBind(port, host)) === undefined;
+  return typeof (await tryBind(port, host)) !== "number";
+}
+
+/** @returns why nobody could listen on the port now, in words; undefined when somebody could */
+export async function whyNotFree(port: number, host = "127.0.0.1"): Promise<string | undefined> {
+  const result = await tryBind(port, host);
+  if (typeof result === "number") return undefined;
+  if (result === "EADDRINUSE") return `port ${port} is taken`;
+  return result === "EACCES" ? `port ${port} is for root only` : `port ${port} cannot be had (${result})`;
 }
 
 /**
@@ -52,11 +60,11 @@ export async function freePort(host = "127.0.0.1"): Promise<number> {
     const candidate = LOWEST_PORT + Math.floor(Math.random() * (above - LOWEST_PORT));
     if (handed_out.has(candidate)) continue;
     const port = await tryBind(candidate, host);
-    if (port === undefined) continue;
+    if (typeof port !== "number") continue;
     handed_out.add(port);
     return port;
   }
   const port = await tryBind(0, host);
-  if (port === undefined) throw new Error(`no free TCP port on ${host}`);
+  if (typeof port !== "number") throw new Error(`no free TCP port on ${host}`);
   return port;
 }

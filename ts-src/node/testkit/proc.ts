@@ -1,11 +1,12 @@
 /** What /proc tells of processes. Linux only, like the rest of the kit. */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** One line of /proc/<pid>/stat, as far as the kit needs it. Times in clock ticks. */
 interface Stat {
   state: string;
   ppid: number;
+  pgrp: number;
   own_ticks: number;
   reaped_children_ticks: number;
   start_ticks: number;
@@ -31,6 +32,7 @@ function readStat(pid: number): Stat | undefined {
   return {
     state: fields[0] ?? "",
     ppid: field(1),
+    pgrp: field(2),
     own_ticks: field(11) + field(12),
     reaped_children_ticks: field(13) + field(14),
     start_ticks: field(19),
@@ -57,16 +59,33 @@ export function title(pid: number): string {
   }
 }
 
+/** pids of the living processes that a condition holds for, ascending. */
+function livingWhere(holds: (stat: Stat) => boolean): number[] {
+  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  const living = pids.filter((pid) => {
+    const stat = readStat(pid);
+    return stat !== undefined && stat.state !== "Z" && holds(stat);
+  });
+  return living.sort((a, b) => a - b);
+}
+
 /** pids of the living children, ascending. */
 export function childrenOf(pid: number): number[] {
-  const children: number[] = [];
-  for (const entry of readdirSync("/proc")) {
-    const candidate = Number(entry);
-    if (!Number.isInteger(candidate)) continue;
-    const stat = readStat(candidate);
-    if (stat !== undefined && stat.ppid === pid && stat.state !== "Z") children.push(candidate);
+  return livingWhere((stat) => stat.ppid === pid);
+}
+
+/** pids of the living members of a process group, ascending; also of one whose leader has ended. */
+export function groupMembers(leader: number): number[] {
+  return livingWhere((stat) => stat.pgrp === leader);
+}
+
+/** The directory that a process works in, also when it has been removed since; empty for one that is gone. */
+export function workingDir(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`).replace(/ \(deleted\)$/, "");
+  } catch {
+    return "";
   }
-  return children.sort((a, b) => a - b);
 }
 
 /**

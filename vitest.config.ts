@@ -7,6 +7,8 @@ export default defineConfig({
         test: {
           name: "node",
           include: ["spec/node/**/*.test.ts"],
+          // A net for what hangs. Two thousand inputs take seconds where other programs have the cores.
+          testTimeout: 120_000,
           sequence: { groupOrder: 0 },
         },
       },

@@ -4,7 +4,7 @@ import { type Contender, missing, PEERS } from "../../ts-src/node/bench/contende
 import { describeMachine } from "../../ts-src/node/bench/machine";
 import { htmlPage } from "../../ts-src/node/bench/page";
 import { estimateSeconds, runScenario } from "../../ts-src/node/bench/run";
-import { estimateAll } from "../../ts-src/node/bench/run_all";
+import { estimateAll, runAll } from "../../ts-src/node/bench/run_all";
 import { resultText } from "../../ts-src/node/bench/table";
 import pc from "picocolors";
 
@@ -83,6 +83,21 @@ describe("benchmark", () => {
     expect(result.rows.at(-1)!.overload!.classes["vip"].refused).toBe(0);
     expect(resultText(result, pc.createColors(false))).toContain("goodput");
   }, 120_000);
+
+  test("says that results were written only when they were", async () => {
+    const { scenarios } = choose({ scenario: "nodes_10,nodes_100", strategy: "adaptive", peer: "round robin" });
+    const short = scenarios.map((scenario) => ({ ...scenario, contenders: [PEERS[0]], connections: 2 }));
+    const chosen = { scenarios: short, with_picks: false, repeats: 1, seconds: 1 };
+    let full = [true, false];
+    const write = (): Promise<void> =>
+      full.shift() === true ? Promise.reject(new Error("cannot write results.json: disk full")) : Promise.resolve();
+    // What could not be written after the first part is written with the second.
+    expect(await runAll(chosen, write)).toMatchObject({ written: true, problems: [] });
+    full = [false, true];
+    const outcome = await runAll(chosen, write);
+    expect(outcome).toMatchObject({ written: false, problems: ["cannot write results.json: disk full"] });
+    expect(outcome.results.map(({ scenario }) => scenario)).toEqual(["nodes_10", "nodes_100"]);
+  }, 60_000);
 
   test("says what there is when asked for what there is not", () => {
     expect(() => choose({ scenario: "slow_nod" })).toThrow(

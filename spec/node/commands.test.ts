@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -34,7 +33,7 @@ function node(args: string[]): Promise<Ended> {
 
 const command = (name: string, ...args: string[]): Promise<Ended> => node([`ts-src/node/${name}.ts`, ...args]);
 
-describe("a command that is asked for what it cannot do", { timeout: 120_000 }, () => {
+describe("a command that is asked for what it cannot do", () => {
   const file = (name: string, text: string): string => {
     const path = join(dir, name);
     writeFileSync(path, text);
@@ -54,7 +53,6 @@ describe("a command that is asked for what it cannot do", { timeout: 120_000 }, 
       ["sim/simulate", "--scenario", refused, ...once],
       /^simulate: refused, adaptive: .*\n {2}1\. upstreams\.sim\.window_long: .*did you mean "window_long_s"\?\n$/,
     ],
-    ["up: a strategy that there is not", ["demo/up", "--strategy", "x"], /^up: no strategy "x"; allowed are: .*\n$/],
     ["bench: a scenario that there is not", ["bench/bench", "--scenario", "x"], /^bench: no scenario "x"; .*\n$/],
   ];
   for (const [what, [name, ...args], says] of CASES) {
@@ -66,16 +64,6 @@ describe("a command that is asked for what it cannot do", { timeout: 120_000 }, 
     });
   }
 
-  it("says that a port is taken", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as { port: number };
-    const { code, stderr } = await command("demo/up", "--port", String(port));
-    server.close();
-    expect(stderr).toBe(`up: port ${port} is taken: choose another one (make up PORT=…), or none for a free one\n`);
-    expect(code).toBe(1);
-  });
-
   it("does not take what it cannot read for what is up", async () => {
     writeFileSync(join(dir, "demo.json"), '{"processes":[]}');
     const { code, stderr } = await command("demo/down");
@@ -85,7 +73,7 @@ describe("a command that is asked for what it cannot do", { timeout: 120_000 }, 
   });
 });
 
-describe("a command whose output is lost", { timeout: 120_000 }, () => {
+describe("a command whose output is lost", () => {
   const program = `
     const { runCommand } = await import("./ts-src/node/cli/command.ts");
     await runCommand("show", async () => {

@@ -65,9 +65,9 @@ async function main(options: Options): Promise<boolean> {
   for (const path of [JSON_PATH, HTML_PATH]) checkWritable(path);
   const machine = describeMachine();
   say(machineLine(machine));
-  say(
-    `${scenarios.length + (with_picks ? 1 : 0)} scenarios, about ${roughly(estimateAll(chosen))} on an idle machine\n`,
-  );
+  const parts = scenarios.length + (with_picks ? 1 : 0);
+  const scenarios_text = parts === 1 ? "1 scenario" : `${parts} scenarios`;
+  say(`${scenarios_text}, about ${roughly(estimateAll(chosen))} on an idle machine\n`);
   const outcome = await runAll(chosen, async (so_far) => {
     replaceFile(JSON_PATH, documentOf(machine, chosen, so_far));
     replaceFile(HTML_PATH, await htmlPage(machine, so_far));

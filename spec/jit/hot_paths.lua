@@ -58,34 +58,35 @@ local function from_c(phase)
 end
 jit.off(from_c)
 
--- The request that the phases work on; one at a time.
+-- The request that the phases work on; one at a time. Its time is divided: nginx's clock has fractions
+-- (core/fraction.ts).
 local now_up, now_table, now_record, now_node, now_key
 
 local function choose_guarded()
-  local ok, node = pcall(traffic.choose, now_up, now_record, 1000 + now_key)
+  local ok, node = pcall(traffic.choose, now_up, now_record, (1000 + now_key) / 1)
   assert(ok, node)
   return node
 end
 
 --- In the parts of phases/balancer.ts.
 local function balancer_phase()
-  local ok, record = pcall(traffic.open, now_table, now_key % 512, 1000 + now_key)
+  local ok, record = pcall(traffic.open, now_table, now_key % 512, (1000 + now_key) / 1)
   assert(ok, record)
   now_record = record
   now_node = choose_guarded()
-  assert(pcall(traffic.send, now_up, record, now_node, 1000 + now_key))
+  assert(pcall(traffic.send, now_up, record, now_node, (1000 + now_key) / 1))
 end
 
 local function log_phase()
-  assert(pcall(traffic.log, now_up, now_table, now_record, now_node, 1000 + now_key))
+  assert(pcall(traffic.log, now_up, now_table, now_record, now_node, (1000 + now_key) / 1))
 end
 
 local function retry_phase()
-  assert(pcall(traffic.retry, now_up, now_key % 512, 1000 + now_key))
+  assert(pcall(traffic.retry, now_up, now_key % 512, (1000 + now_key) / 1))
 end
 
 local function hold_phase()
-  local ok, record = pcall(traffic.hold, now_up, now_key % 512, 1000 + now_key)
+  local ok, record = pcall(traffic.hold, now_up, now_key % 512, (1000 + now_key) / 1)
   assert(ok, record)
   now_record = record
 end

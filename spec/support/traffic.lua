@@ -24,12 +24,13 @@ function M.warm_upstream(strategy, n, config)
   for node = 1, n do
     up.pool.latency_ms[node] = 5 + random.draw(rng) * 20
     up.pool.in_flight[node] = random.drawBelow(rng, 3)
-    up.pool.last_pick_ms[node] = 1000
+    -- Divided, because times and shares have fractions (core/fraction.ts).
+    up.pool.last_pick_ms[node] = 1000 / 1
     -- As in life: some nodes answered just now, some owe an answer, and the other workers have requests there, too.
-    up.pool.last_sample_ms[node] = 990 + random.drawBelow(rng, 10)
-    up.pool.oldest_start_ms[node] = up.pool.in_flight[node] > 0 and 980 + random.drawBelow(rng, 20) or 0
-    up.pool.others_in_flight[node] = random.drawBelow(rng, 3)
-    up.pool.success[node] = random.draw(rng) < 0.2 and 0.97 or 1
+    up.pool.last_sample_ms[node] = (990 + random.drawBelow(rng, 10)) / 1
+    up.pool.oldest_start_ms[node] = (up.pool.in_flight[node] > 0 and 980 + random.drawBelow(rng, 20) or 0) / 1
+    up.pool.others_in_flight[node] = random.drawBelow(rng, 3) / 1
+    up.pool.success[node] = (random.draw(rng) < 0.2 and 0.97 or 1) / 1
   end
   return up
 end

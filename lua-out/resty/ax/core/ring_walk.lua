@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____fraction = require("resty.ax.core.fraction")
+local fraction = ____fraction.fraction
 local ____hash = require("resty.ax.core.hash")
 local HASH_RANGE = ____hash.HASH_RANGE
 local hashBytes = ____hash.hashBytes
@@ -52,7 +54,7 @@ function ____exports.newMembers(pool, points_per_node, by_weight)
         local node = 0
         while node < pool.n do
             members.base_weight[node + 1] = pool.static_weight[node + 1]
-            members.identity[node + 1] = hashBytes(pool.ids[node + 1], 0)
+            members.identity[node + 1] = fraction(hashBytes(pool.ids[node + 1], 0))
             members.share[node + 1] = 0
             members.listed[node + 1] = 0
             members.seen[node + 1] = 0

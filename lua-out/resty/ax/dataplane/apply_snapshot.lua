@@ -14,6 +14,8 @@ end
 local ____exports = {}
 local ____cost = require("resty.ax.core.cost")
 local inverseOf = ____cost.inverseOf
+local ____fraction = require("resty.ax.core.fraction")
+local fraction = ____fraction.fraction
 local ____states = require("resty.ax.core.health.states")
 local isUsableState = ____states.isUsable
 local ____candidates = require("resty.ax.dataplane.candidates")
@@ -75,10 +77,10 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
                     upstream.counters.streak[node + 1] = 0
                 end
                 upstream.state[node + 1] = upstream.config.nodes[node + 1].down and "offline" or given.state
-                pool.weight[node + 1] = given.weight
-                pool.static_weight[node + 1] = given.static_weight
+                pool.weight[node + 1] = fraction(given.weight)
+                pool.static_weight[node + 1] = fraction(given.static_weight)
                 pool.inverse_prior[node + 1] = inverseOf(math.sqrt(given.weight * given.static_weight))
-                pool.p99_ms[node + 1] = given.judged_p99_ms or -1
+                pool.p99_ms[node + 1] = fraction(given.judged_p99_ms or -1)
                 if is_back or now_ms - pool.last_sample_ms[node + 1] > OWN_SAMPLE_FRESH_MS then
                     pool.latency_ms[node + 1] = floorLatency(given.latency_ms or median_ms)
                     pool.peak_latency_ms[node + 1] = pool.latency_ms[node + 1]

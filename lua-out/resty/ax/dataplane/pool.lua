@@ -1,32 +1,34 @@
 local ____exports = {}
 local ____cost = require("resty.ax.core.cost")
 local inverseOf = ____cost.inverseOf
+local ____fraction = require("resty.ax.core.fraction")
+local fraction = ____fraction.fraction
 local ____model = require("resty.ax.core.model")
 local DEFAULT_CAPACITY = ____model.DEFAULT_CAPACITY
 --- What a node without any data is taken to answer in, ms, when no other node has data either.
 ____exports.COLD_LATENCY_MS = 5
---- A node before anything is known of it.
+--- A node before anything is known of it. Counts are whole numbers, all else has fractions (core/fraction.ts).
 local function setNode(pool, node, config)
     local given = config.nodes[node + 1]
     pool.ids[node + 1] = given.id
-    pool.weight[node + 1] = given.weight
+    pool.weight[node + 1] = fraction(given.weight)
     pool.inverse_prior[node + 1] = inverseOf(given.weight)
-    pool.static_weight[node + 1] = given.weight
+    pool.static_weight[node + 1] = fraction(given.weight)
     pool.in_flight[node + 1] = 0
     pool.long_in_flight[node + 1] = 0
-    pool.answered_start_ms[node + 1] = 0
-    pool.others_in_flight[node + 1] = 0
-    pool.oldest_start_ms[node + 1] = 0
-    pool.latency_ms[node + 1] = ____exports.COLD_LATENCY_MS
-    pool.peak_latency_ms[node + 1] = ____exports.COLD_LATENCY_MS
-    pool.p99_ms[node + 1] = -1
+    pool.answered_start_ms[node + 1] = fraction(0)
+    pool.others_in_flight[node + 1] = fraction(0)
+    pool.oldest_start_ms[node + 1] = fraction(0)
+    pool.latency_ms[node + 1] = fraction(____exports.COLD_LATENCY_MS)
+    pool.peak_latency_ms[node + 1] = fraction(____exports.COLD_LATENCY_MS)
+    pool.p99_ms[node + 1] = fraction(-1)
     pool.samples[node + 1] = 0
-    pool.success[node + 1] = 1
-    pool.last_pick_ms[node + 1] = 0
-    pool.last_sample_ms[node + 1] = 0
+    pool.success[node + 1] = fraction(1)
+    pool.last_pick_ms[node + 1] = fraction(0)
+    pool.last_sample_ms[node + 1] = fraction(0)
     pool.max_conns[node + 1] = given.max_conns
     pool.capacity[node + 1] = given.max_conns > 0 and given.max_conns or (config.max_concurrency_per_node or DEFAULT_CAPACITY)
-    pool.price[node + 1] = given.cost
+    pool.price[node + 1] = fraction(given.cost)
     pool.candidate_of[node + 1] = -1
 end
 --- One worker's view of an upstream before its first snapshot: base weights, no load, nothing measured.

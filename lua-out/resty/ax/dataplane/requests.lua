@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____fraction = require("resty.ax.core.fraction")
+local fraction = ____fraction.fraction
 local ____priority = require("resty.ax.core.priority")
 local DEFAULT_PRIORITY = ____priority.DEFAULT_PRIORITY
 --- Free records kept at most: a burst must not hold its memory for ever.
@@ -22,7 +24,7 @@ function ____exports.newRequestRecord()
         born = 0,
         upstream = nil,
         node = -1,
-        start_ms = 0,
+        start_ms = fraction(0),
         slot_upstream = nil,
         slot_node = -1,
         is_long = false,

@@ -1,5 +1,7 @@
 local ____exports = {}
 local mark
+local ____fraction = require("resty.ax.core.fraction")
+local fraction = ____fraction.fraction
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
 function mark(slots, at)
@@ -9,12 +11,15 @@ function mark(slots, at)
     slots.is_closed[at + 1] = true
     slots.closed_count = slots.closed_count + 1
 end
+--- Times that are not set (core/fraction.ts): of a refusal, and until when a node is held back.
+____exports.NEVER_MS = fraction(-1)
+____exports.NOT_HELD_MS = fraction(0)
 --- A refusal is taken as still true for so long: the nginx clock's tick and one more.
 local REFUSED_FOR_MS = 2
 --- Something has changed: whether every node is full is to be found out anew.
 function ____exports.forgetFull(slots)
-    slots.all_full_until_ms = 0
-    slots.all_hard_full_until_ms = 0
+    slots.all_full_until_ms = ____exports.NOT_HELD_MS
+    slots.all_hard_full_until_ms = ____exports.NOT_HELD_MS
 end
 --- The most that the pick under way may have leased, over all workers.
 function ____exports.capOf(slots, at)
@@ -60,9 +65,9 @@ local function reopen(slots, at, now_ms)
     if now_ms < slots.paced_until_ms[at + 1] then
         return
     end
-    slots.refused_ms[at + 1] = -1
-    slots.refused_hard_ms[at + 1] = -1
-    slots.cooling_until_ms[at + 1] = 0
+    slots.refused_ms[at + 1] = ____exports.NEVER_MS
+    slots.refused_hard_ms[at + 1] = ____exports.NEVER_MS
+    slots.cooling_until_ms[at + 1] = ____exports.NOT_HELD_MS
     slots.is_closed[at + 1] = false
     slots.closed_count = slots.closed_count - 1
 end
@@ -113,8 +118,8 @@ local function forgetRefusals(slots)
         local node = 0
         while node < slots.n do
             if slots.is_closed[node + 1] then
-                slots.refused_ms[node + 1] = -1
-                slots.refused_hard_ms[node + 1] = -1
+                slots.refused_ms[node + 1] = ____exports.NEVER_MS
+                slots.refused_hard_ms[node + 1] = ____exports.NEVER_MS
             end
             node = node + 1
         end

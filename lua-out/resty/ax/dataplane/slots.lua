@@ -13,6 +13,8 @@ local ____slot_marks = require("resty.ax.dataplane.slot_marks")
 local capOf = ____slot_marks.capOf
 local close = ____slot_marks.close
 local forgetFull = ____slot_marks.forgetFull
+local NEVER_MS = ____slot_marks.NEVER_MS
+local NOT_HELD_MS = ____slot_marks.NOT_HELD_MS
 local wasRefused = ____slot_marks.wasRefused
 function leaseFor(slots, at, now_ms)
     if slots.off or slots.holder == 0 then
@@ -49,10 +51,10 @@ local function addEntry(slots, id, limit, hard, patient)
     slots.seen[at + 1] = 0
     slots.touched[at + 1] = false
     slots.idle_since_ms[at + 1] = 0
-    slots.refused_ms[at + 1] = -1
-    slots.refused_hard_ms[at + 1] = -1
-    slots.cooling_until_ms[at + 1] = 0
-    slots.paced_until_ms[at + 1] = 0
+    slots.refused_ms[at + 1] = NEVER_MS
+    slots.refused_hard_ms[at + 1] = NEVER_MS
+    slots.cooling_until_ms[at + 1] = NOT_HELD_MS
+    slots.paced_until_ms[at + 1] = NOT_HELD_MS
     slots.is_closed[at + 1] = false
 end
 local function addEntries(slots, limits)
@@ -112,12 +114,12 @@ function ____exports.newSlots(store, holder, upstream, ids, limits)
         paced_until_ms = {},
         closed_count = 0,
         is_closed = {},
-        all_full_until_ms = 0,
-        all_hard_full_until_ms = 0,
+        all_full_until_ms = NOT_HELD_MS,
+        all_hard_full_until_ms = NOT_HELD_MS,
         freed_key = freedKey(upstream),
         freed_seen = -1,
-        rescan_ms = 0,
-        reopened_at_ms = -1,
+        rescan_ms = NOT_HELD_MS,
+        reopened_at_ms = NEVER_MS,
         allow = 0,
         allow_last = 1,
         cool_down_ms = limits.cool_down_ms,
@@ -202,8 +204,8 @@ function ____exports.freeSlot(slots, at)
     if slots.limit[at + 1] == 0 then
         return
     end
-    slots.refused_ms[at + 1] = -1
-    slots.refused_hard_ms[at + 1] = -1
+    slots.refused_ms[at + 1] = NEVER_MS
+    slots.refused_hard_ms[at + 1] = NEVER_MS
     if at < slots.n then
         forgetFull(slots)
     end

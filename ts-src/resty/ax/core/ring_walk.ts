@@ -1,3 +1,4 @@
+import { fraction } from "./fraction";
 import { HASH_RANGE, hashBytes, mixHashes } from "./hash";
 import type { Pool } from "./pool";
 import { hashOf, nodeAt, NODE_RANGE, pointAt, type Ring, seek } from "./ring";
@@ -78,7 +79,7 @@ export function newMembers(pool: Pool, points_per_node: number, by_weight: boole
   };
   for (let node = 0; node < pool.n; node++) {
     members.base_weight[node] = pool.static_weight[node];
-    members.identity[node] = hashBytes(pool.ids[node], 0);
+    members.identity[node] = fraction(hashBytes(pool.ids[node], 0));
     members.share[node] = 0;
     members.listed[node] = 0;
     members.seen[node] = 0;

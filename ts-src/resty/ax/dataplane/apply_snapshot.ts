@@ -1,5 +1,6 @@
 /** Takes what the collector has published into this worker's pool. Flushes only. */
 import { inverseOf } from "../core/cost";
+import { fraction } from "../core/fraction";
 import { isUsable as isUsableState } from "../core/health/states";
 import type { Snapshot, SnapshotNode } from "../core/wire";
 import { rebuildCandidates } from "./candidates";
@@ -46,10 +47,10 @@ export function applySnapshot(upstream: Upstream, snapshot: Snapshot, now_ms: nu
       takeLimits(upstream, node, given);
       if (is_back) upstream.counters.streak[node] = 0;
       upstream.state[node] = upstream.config.nodes[node].down ? "offline" : given.state;
-      pool.weight[node] = given.weight;
-      pool.static_weight[node] = given.static_weight;
+      pool.weight[node] = fraction(given.weight);
+      pool.static_weight[node] = fraction(given.static_weight);
       pool.inverse_prior[node] = inverseOf(Math.sqrt(given.weight * given.static_weight));
-      pool.p99_ms[node] = given.judged_p99_ms ?? -1;
+      pool.p99_ms[node] = fraction(given.judged_p99_ms ?? -1);
       if (is_back || now_ms - pool.last_sample_ms[node] > OWN_SAMPLE_FRESH_MS) {
         pool.latency_ms[node] = floorLatency(given.latency_ms ?? median_ms);
         pool.peak_latency_ms[node] = pool.latency_ms[node];

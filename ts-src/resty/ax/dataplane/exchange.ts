@@ -2,6 +2,7 @@
  * What a worker gives to and takes from the shared store, every flush: its counters and its requests
  * in flight go out; the other workers' requests in flight and new snapshots come in.
  */
+import { fraction } from "../core/fraction";
 import type { Pool } from "../core/pool";
 import type { Store } from "../core/store";
 import { stateNamed } from "../core/health/states";
@@ -229,7 +230,7 @@ function addOthers(upstream: Upstream, record: WorkerRecord): void {
 /** Takes in the other workers' requests in flight. Dead workers' do not count. */
 export function readOthers(exchange: Exchange, upstreams: Upstream[], now_ms: number): void {
   for (const upstream of upstreams) {
-    for (let node = 0; node < upstream.pool.n; node++) upstream.pool.others_in_flight[node] = 0;
+    for (let node = 0; node < upstream.pool.n; node++) upstream.pool.others_in_flight[node] = fraction(0);
   }
   const slots = exchange.store.get("worker:slots");
   if (typeof slots !== "number") return;

@@ -1,32 +1,33 @@
 import { inverseOf } from "../core/cost";
+import { fraction } from "../core/fraction";
 import { DEFAULT_CAPACITY, type NodeConfig, type UpstreamConfig } from "../core/model";
 import type { Pool } from "../core/pool";
 
 /** What a node without any data is taken to answer in, ms, when no other node has data either. */
 export const COLD_LATENCY_MS = 5;
 
-/** A node before anything is known of it. */
+/** A node before anything is known of it. Counts are whole numbers, all else has fractions (core/fraction.ts). */
 function setNode(pool: Pool, node: number, config: UpstreamConfig): void {
   const given: NodeConfig = config.nodes[node];
   pool.ids[node] = given.id;
-  pool.weight[node] = given.weight;
+  pool.weight[node] = fraction(given.weight);
   pool.inverse_prior[node] = inverseOf(given.weight);
-  pool.static_weight[node] = given.weight;
+  pool.static_weight[node] = fraction(given.weight);
   pool.in_flight[node] = 0;
   pool.long_in_flight[node] = 0;
-  pool.answered_start_ms[node] = 0;
-  pool.others_in_flight[node] = 0;
-  pool.oldest_start_ms[node] = 0;
-  pool.latency_ms[node] = COLD_LATENCY_MS;
-  pool.peak_latency_ms[node] = COLD_LATENCY_MS;
-  pool.p99_ms[node] = -1;
+  pool.answered_start_ms[node] = fraction(0);
+  pool.others_in_flight[node] = fraction(0);
+  pool.oldest_start_ms[node] = fraction(0);
+  pool.latency_ms[node] = fraction(COLD_LATENCY_MS);
+  pool.peak_latency_ms[node] = fraction(COLD_LATENCY_MS);
+  pool.p99_ms[node] = fraction(-1);
   pool.samples[node] = 0;
-  pool.success[node] = 1;
-  pool.last_pick_ms[node] = 0;
-  pool.last_sample_ms[node] = 0;
+  pool.success[node] = fraction(1);
+  pool.last_pick_ms[node] = fraction(0);
+  pool.last_sample_ms[node] = fraction(0);
   pool.max_conns[node] = given.max_conns;
   pool.capacity[node] = given.max_conns > 0 ? given.max_conns : (config.max_concurrency_per_node ?? DEFAULT_CAPACITY);
-  pool.price[node] = given.cost;
+  pool.price[node] = fraction(given.cost);
   pool.candidate_of[node] = -1;
 }
 

@@ -4,6 +4,7 @@
  * log phases; an entry lives from the first pick to the log phase. Records are reused, so that a
  * request allocates nothing once the worker has warmed up.
  */
+import { fraction } from "../core/fraction";
 import { Role } from "../core/classes";
 import { DEFAULT_PRIORITY } from "../core/priority";
 import type { Waiter } from "./line";
@@ -94,7 +95,7 @@ export function newRequestRecord(): RequestRecord {
     born: 0,
     upstream: undefined,
     node: -1,
-    start_ms: 0,
+    start_ms: fraction(0),
     slot_upstream: undefined,
     slot_node: -1,
     is_long: false,

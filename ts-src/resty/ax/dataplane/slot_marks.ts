@@ -2,16 +2,21 @@
  * What a worker remembers of nodes that had no slot (slots.ts): for a moment, so that picks need not ask the shared
  * store again and again, and of overloaded nodes for longer, so that they cool down. Marks are in `Slots`.
  */
+import { fraction } from "../core/fraction";
 import { asCount } from "../core/values";
 import { Allow, type Slots } from "./slots";
+
+/** Times that are not set (core/fraction.ts): of a refusal, and until when a node is held back. */
+export const NEVER_MS = fraction(-1);
+export const NOT_HELD_MS = fraction(0);
 
 /** A refusal is taken as still true for so long: the nginx clock's tick and one more. */
 const REFUSED_FOR_MS = 2;
 
 /** Something has changed: whether every node is full is to be found out anew. */
 export function forgetFull(slots: Slots): void {
-  slots.all_full_until_ms = 0;
-  slots.all_hard_full_until_ms = 0;
+  slots.all_full_until_ms = NOT_HELD_MS;
+  slots.all_hard_full_until_ms = NOT_HELD_MS;
 }
 
 /** The most that the pick under way may have leased, over all workers. */
@@ -60,9 +65,9 @@ export function pace(slots: Slots, node: number, latency_ms: number, worse: numb
 function reopen(slots: Slots, at: number, now_ms: number): void {
   if (now_ms - slots.refused_ms[at] < REFUSED_FOR_MS || now_ms < slots.cooling_until_ms[at]) return;
   if (now_ms < slots.paced_until_ms[at]) return;
-  slots.refused_ms[at] = -1;
-  slots.refused_hard_ms[at] = -1;
-  slots.cooling_until_ms[at] = 0;
+  slots.refused_ms[at] = NEVER_MS;
+  slots.refused_hard_ms[at] = NEVER_MS;
+  slots.cooling_until_ms[at] = NOT_HELD_MS;
   slots.is_closed[at] = false;
   slots.closed_count--;
 }
@@ -101,8 +106,8 @@ function forgetRefusals(slots: Slots): void {
   forgetFull(slots);
   for (let node = 0; node < slots.n; node++) {
     if (slots.is_closed[node]) {
-      slots.refused_ms[node] = -1;
-      slots.refused_hard_ms[node] = -1;
+      slots.refused_ms[node] = NEVER_MS;
+      slots.refused_hard_ms[node] = NEVER_MS;
     }
   }
 }

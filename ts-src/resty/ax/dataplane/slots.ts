@@ -10,7 +10,7 @@
 import { freedKey, hardLimit, heldKey, totalKey } from "../core/slots";
 import type { Store } from "../core/store";
 import { giveIdle, lease, writeHeld } from "./leases";
-import { capOf, close, forgetFull, wasRefused } from "./slot_marks";
+import { capOf, close, forgetFull, NEVER_MS, NOT_HELD_MS, wasRefused } from "./slot_marks";
 
 /** How much of a limit may be used. */
 export const enum Allow {
@@ -121,10 +121,10 @@ function addEntry(slots: Slots, id: string, limit: number, hard: number, patient
   slots.seen[at] = 0;
   slots.touched[at] = false;
   slots.idle_since_ms[at] = 0;
-  slots.refused_ms[at] = -1;
-  slots.refused_hard_ms[at] = -1;
-  slots.cooling_until_ms[at] = 0;
-  slots.paced_until_ms[at] = 0;
+  slots.refused_ms[at] = NEVER_MS;
+  slots.refused_hard_ms[at] = NEVER_MS;
+  slots.cooling_until_ms[at] = NOT_HELD_MS;
+  slots.paced_until_ms[at] = NOT_HELD_MS;
   slots.is_closed[at] = false;
 }
 
@@ -171,12 +171,12 @@ export function newSlots(store: Store, holder: number, upstream: string, ids: st
     paced_until_ms: [],
     closed_count: 0,
     is_closed: [],
-    all_full_until_ms: 0,
-    all_hard_full_until_ms: 0,
+    all_full_until_ms: NOT_HELD_MS,
+    all_hard_full_until_ms: NOT_HELD_MS,
     freed_key: freedKey(upstream),
     freed_seen: -1,
-    rescan_ms: 0,
-    reopened_at_ms: -1,
+    rescan_ms: NOT_HELD_MS,
+    reopened_at_ms: NEVER_MS,
     allow: Allow.Limit,
     allow_last: Allow.Overflow,
     cool_down_ms: limits.cool_down_ms,
@@ -267,8 +267,8 @@ function leaseFor(slots: Slots, at: number, now_ms: number): boolean {
 export function freeSlot(slots: Slots, at: number): void {
   slots.used[at]--;
   if (slots.limit[at] === 0) return;
-  slots.refused_ms[at] = -1;
-  slots.refused_hard_ms[at] = -1;
+  slots.refused_ms[at] = NEVER_MS;
+  slots.refused_hard_ms[at] = NEVER_MS;
   // A refused request gives back what it had of the upstream as a whole: that makes no room at a node.
   if (at < slots.n) forgetFull(slots);
   if (slots.used[at] >= slots.held[at]) return;

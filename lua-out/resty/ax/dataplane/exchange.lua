@@ -18,6 +18,8 @@ local function __TS__StringSubstring(self, start, ____end)
 end
 -- End of Lua Library inline imports
 local ____exports = {}
+local ____fraction = require("resty.ax.core.fraction")
+local fraction = ____fraction.fraction
 local ____states = require("resty.ax.core.health.states")
 local stateNamed = ____states.stateNamed
 local ____values = require("resty.ax.core.values")
@@ -302,7 +304,7 @@ function ____exports.readOthers(exchange, upstreams, now_ms)
         do
             local node = 0
             while node < upstream.pool.n do
-                upstream.pool.others_in_flight[node + 1] = 0
+                upstream.pool.others_in_flight[node + 1] = fraction(0)
                 node = node + 1
             end
         end

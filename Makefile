@@ -3,7 +3,7 @@ SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH):/usr/sbin
 
 # Directories too: their times change when a source is added or removed.
-SOURCES := $(shell find ts-src/resty ts-src/types) tstl.json package-lock.json scripts/build
+SOURCES := $(shell find ts-src/resty ts-src/types) tstl.json package-lock.json scripts/build scripts/local-functions.cjs
 SIM_SOURCES := $(shell find ts-src/sim) tstl.sim.json scripts/build-sim
 
 # Not the tsx command: between Ctrl-C and a program that is busy for 60 ms stopping what it started, it kills the program.

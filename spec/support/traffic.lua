@@ -9,6 +9,7 @@ local counters = require("resty.ax.dataplane.counters")
 local new_store = require("fake_store")
 local reports = require("resty.ax.dataplane.reports")
 local random = require("resty.ax.core.random")
+local cost = require("resty.ax.core.cost")
 
 local M = {}
 
@@ -32,6 +33,7 @@ function M.warm_upstream(strategy, n, config)
     up.pool.others_in_flight[node] = random.drawBelow(rng, 3) / 1
     up.pool.success[node] = (random.draw(rng) < 0.2 and 0.97 or 1) / 1
   end
+  cost.weighAll(up.pool)
   return up
 end
 
@@ -62,7 +64,7 @@ function M.send(up, record, node, now_ms)
 end
 
 function M.log(up, table_, record, node, now_ms)
-  in_flight.endTry(record)
+  in_flight.endTryUnweighed(record)
   outcome.accountTry(up, node, 0, 7 + node % 5, true, now_ms + 7)
   if up.reports and now_ms >= up.reports.due_ms[node + 1] then
     reports.takeReport(up.reports, up.counters, node, record.key % 3 > 0 and M.report or nil, now_ms)

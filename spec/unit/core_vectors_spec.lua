@@ -32,7 +32,13 @@ describe("cost", function()
         inverse_prior = { cost.inverseOf(case.weight) },
         last_sample_ms = { case.last_answer_age_ms > 0 and now_ms - case.last_answer_age_ms or 0 },
         oldest_start_ms = { case.oldest_age_ms > 0 and now_ms - case.oldest_age_ms or 0 },
+        resting_cost = {},
+        silent_since_ms = {},
+        silence_per_ms = {},
+        load_rank = {},
+        highest_prior = 1,
       }
+      cost.weigh(pool, 0)
       local found = cost.cost(pool, 0, now_ms)
       assert.is_true(math.abs(found - case.cost) <= case.cost * 1e-9, tostring(found))
     end)

@@ -5,6 +5,11 @@ local random = require("resty.ax.core.random")
 
 local NOW = 100000
 
+local function weigh_all(pool)
+  cost.noteHighestPrior(pool)
+  cost.weighAll(pool)
+end
+
 --- A pool whose nodes differ in everything that the cost is made of.
 local function random_pool(rng, n)
   local pool = upstreams.new({ strategy = "random", nodes = n }).pool
@@ -18,16 +23,19 @@ local function random_pool(rng, n)
     pool.last_sample_ms[node] = NOW - random.drawBelow(rng, 100)
     pool.oldest_start_ms[node] = pool.in_flight[node] > 0 and NOW - random.drawBelow(rng, 200) or 0
   end
+  weigh_all(pool)
   return pool
 end
 
 --- The rule in words: of those within 30 % of the cheapest, the fewest in flight (long ones aside) for its prior,
---- relative to the highest and rounded; then by turn.
+--- relative to the highest of the pool and rounded; then by turn.
 local function chosen(pool, candidates, count, offset)
   local least, least_inverse = math.huge, math.huge
   for k = 1, count do
     least = math.min(least, cost.cost(pool, candidates[k], NOW))
-    least_inverse = math.min(least_inverse, pool.inverse_prior[candidates[k] + 1])
+  end
+  for node = 1, pool.n do
+    least_inverse = math.min(least_inverse, pool.inverse_prior[node])
   end
   local best, best_load
   for turn = 0, count - 1 do
@@ -69,6 +77,7 @@ describe("the cheapest candidate", function()
           pool.latency_ms[node] = 10
           pool.inverse_prior[node] = 1 / (scale * (0.9 + 0.2 * (node - 1) / (n - 1)))
         end
+        weigh_all(pool)
         for offset = 0, n - 1 do
           assert.equal(offset, cost.cheapest(pool, pool.candidates, n, offset, NOW))
         end
@@ -87,6 +96,7 @@ describe("the cheapest candidate", function()
         local field = fields[1 + random.drawBelow(rng, #fields)]
         pool[field][1 + random.drawBelow(rng, n)] = wrong[1 + random.drawBelow(rng, #wrong)]
       end
+      weigh_all(pool)
       local offset = random.drawBelow(rng, n)
       local at = cost.cheapest(pool, pool.candidates, n, offset, NOW)
       assert.is_not_nil(pool.candidates[at + 1], tostring(at))

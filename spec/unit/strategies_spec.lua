@@ -7,6 +7,7 @@ local requests = require("resty.ax.dataplane.requests")
 local in_flight = require("resty.ax.dataplane.in_flight")
 local new_store = require("fake_store")
 local slots = require("resty.ax.dataplane.slots")
+local cost = require("resty.ax.core.cost")
 local random = require("resty.ax.core.random")
 local registry = require("resty.ax.core.strategies.registry")
 
@@ -22,6 +23,8 @@ end
 local function silent() end
 
 local function one_pick(up, now, key)
+  -- Specs set measurements by hand.
+  cost.weighAll(up.pool)
   local record = requests.newRequestRecord()
   record.hash_key = key or 0
   local node = pick.pickNode(up, record, now or 1000, silent)
@@ -521,6 +524,7 @@ describe("adaptive", function()
       local up = upstreams.new({ strategy = "adaptive", nodes = 3, options = options })
       up.pool.latency_ms = { 10, 10, 10 }
       set(up.pool)
+      cost.weighAll(up.pool)
       local count = 0
       for k = 1, 5000 do
         local now = 1000 + k * 10

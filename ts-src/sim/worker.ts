@@ -13,7 +13,6 @@ import { strategies } from "../resty/ax/core/strategies/registry";
 import { publishDoors } from "../resty/ax/dataplane/door_exchange";
 import { readDrains } from "../resty/ax/dataplane/drain";
 import { type Exchange, publish, readOthers, readSnapshots } from "../resty/ax/dataplane/exchange";
-import { setLongAside } from "../resty/ax/dataplane/in_flight";
 import { settleLeases } from "../resty/ax/dataplane/leases";
 import { attachSlots, readLimits } from "../resty/ax/dataplane/limits";
 import { type Hall, newHall, type Waiter } from "../resty/ax/dataplane/line";
@@ -22,8 +21,7 @@ import type { FaultReporter } from "../resty/ax/dataplane/pick";
 import { prepareAll } from "../resty/ax/dataplane/prepare";
 import { gatewayLimit } from "../resty/ax/dataplane/rate";
 import { newRequestTable, type RequestTable } from "../resty/ax/dataplane/requests";
-import { refreshPlacement } from "../resty/ax/dataplane/candidates";
-import { releaseHolds } from "../resty/ax/dataplane/holds";
+import { refresh } from "../resty/ax/dataplane/refresh";
 import { newUpstream, type Upstream } from "../resty/ax/dataplane/upstream";
 import { UPSTREAM } from "./config";
 import { pushEvent } from "./events";
@@ -169,9 +167,7 @@ export function receive(worker: Worker, now_ms: number): void {
   readSnapshots(worker.exchange, upstreams, now_ms);
   readLimits(worker.store, upstreams, decode);
   readDrains(worker.store, upstreams, decode, now_ms);
-  releaseHolds(worker.upstream, now_ms);
-  setLongAside(worker.upstream, now_ms);
-  refreshPlacement(worker.upstream);
+  refresh(worker.upstream, now_ms);
   prepareAll(upstreams, now_ms, worker.report);
 }
 

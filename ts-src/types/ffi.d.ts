@@ -6,7 +6,7 @@ declare module "ffi" {
     /** Library symbols; the caller states the signatures it declared with cdef. */
     C: unknown;
     "new"(type: string, ...init: unknown[]): unknown;
-    cast(type: string, value: unknown): unknown;
+    cast(this: void, type: string, value: unknown): unknown;
     string(data: unknown, length?: number): string;
     sizeof(type: string): number;
     errno(): number;

@@ -78,7 +78,7 @@ interface NgxConfig {
 interface NgxReq {
   get_method(): string;
   /** Seconds, ms resolution. */
-  start_time(): number;
+  start_time(this: void): number;
   get_headers(max?: number): Record<string, string | string[] | undefined>;
   read_body: (this: void) => void;
   get_body_data(): string | undefined;
@@ -160,14 +160,20 @@ declare const ngx: NgxApi;
 declare module "ngx.balancer" {
   /** @noSelf */
   interface Balancer {
-    set_current_peer(address: string, port?: number): LuaMultiReturn<[true | undefined, string | undefined]>;
+    set_current_peer(
+      this: void,
+      address: string,
+      port?: number,
+    ): LuaMultiReturn<[true | undefined, string | undefined]>;
     /** From lua-resty-core 0.1.29 on. */
     enable_keepalive?(
       idle_timeout_s: number,
       max_requests: number,
     ): LuaMultiReturn<[true | undefined, string | undefined]>;
     set_more_tries(count: number): LuaMultiReturn<[true | undefined, string | undefined]>;
-    get_last_failure(): LuaMultiReturn<["next" | "failed" | "keepalive" | undefined, number | string | undefined]>;
+    get_last_failure(
+      this: void,
+    ): LuaMultiReturn<["next" | "failed" | "keepalive" | undefined, number | string | undefined]>;
   }
   const balancer: Balancer;
   export = balancer;
@@ -188,7 +194,7 @@ declare module "resty.core.base" {
   /** @noSelf */
   interface Base {
     /** The nginx request structure's address as cdata; undefined outside a request. */
-    get_request(): unknown;
+    get_request(this: void): unknown;
   }
   const base: Base;
   export = base;
@@ -202,7 +208,7 @@ declare module "jit.opt" {
 declare module "resty.core.time" {
   /** @noSelf */
   interface Time {
-    monotonic_msec(): number;
+    monotonic_msec(this: void): number;
   }
   const time: Time;
   export = time;

@@ -1,3 +1,7 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local ____gradient = require("resty.ax.core.gradient")
 local limitInForce = ____gradient.limitInForce
@@ -22,7 +26,7 @@ local function optionsOf(config, node)
     end
     local max = node.max_conns > 0 and node.max_conns or (config.max_concurrency_per_node or DEFAULT_CAPACITY)
     return {
-        min = math.min(given.min, max),
+        min = math_min(given.min, max),
         max = max,
         probe = given.probe_limit,
         probe_interval_ms = given.probe_interval_s * 1000,
@@ -80,15 +84,15 @@ function ____exports.takeLimits(deps, upstream, now_ms)
                 local gradient = adaptive.gradient
                 local options = adaptive.options
                 gradient.base_ms = base_ms
-                gradient.limit = math.min(
+                gradient.limit = math_min(
                     options.max,
-                    math.max(
+                    math_max(
                         options.min,
                         asNumber(old and old.operating) or options.max
                     )
                 )
                 local longest_ms = now_ms + options.probe_interval_ms
-                gradient.probe_due_ms = math.min(
+                gradient.probe_due_ms = math_min(
                     longest_ms,
                     asNumber(old and old.probe_due_ms) or longest_ms
                 )
@@ -114,7 +118,7 @@ local function chooseMeasured(nodes, now_ms)
                     measured = measured + 1
                 elseif nodes[i + 1].detail.in_flight > 0 and wantsProbe(gradient, now_ms) then
                     local ____opt_10 = next and next.adaptive
-                    local due_ms = ____opt_10 and ____opt_10.gradient.probe_due_ms or math.huge
+                    local due_ms = ____opt_10 and ____opt_10.gradient.probe_due_ms or math_huge
                     if gradient.probe_due_ms < due_ms then
                         next = nodes[i + 1]
                     end
@@ -125,9 +129,9 @@ local function chooseMeasured(nodes, now_ms)
         end
     end
     local ____temp_14
-    if measured < math.max(
+    if measured < math_max(
         1,
-        math.floor(#nodes * MEASURED_PERCENT / 100)
+        math_floor(#nodes * MEASURED_PERCENT / 100)
     ) then
         ____temp_14 = next
     else

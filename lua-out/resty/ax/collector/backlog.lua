@@ -1,3 +1,6 @@
+local math_abs = math.abs
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local ____drain = require("resty.ax.core.drain")
 local newDrain = ____drain.newDrain
@@ -72,7 +75,7 @@ local function sumWaiting(deps, waiting, now_ms)
     local store = ____deps_6.store
     local decode = ____deps_6.decode
     local sums = {}
-    local slots = math.min(
+    local slots = math_min(
         SLOTS_MAX,
         asCount(store.get("worker:slots"))
     )
@@ -88,7 +91,7 @@ local function sumWaiting(deps, waiting, now_ms)
             end
             local record = ____temp_7
             local at_ms = asNumber(record and record.at_ms)
-            if at_ms ~= nil and math.abs(now_ms - at_ms) < WORKER_DEAD_MS then
+            if at_ms ~= nil and math_abs(now_ms - at_ms) < WORKER_DEAD_MS then
                 local reports = asRecord(record and record.upstreams)
                 if reports ~= nil then
                     addReports(sums, reports)
@@ -142,13 +145,13 @@ function ____exports.takeDrain(deps, upstream, now_ms)
     begin(
         backlog,
         old.by == "size" and "size" or "operator",
-        math.min(
+        math_min(
             backlog.plan.max_extra,
             asCount(old.extra)
         ),
         now_ms
     )
-    backlog.since_ms = math.min(
+    backlog.since_ms = math_min(
         now_ms,
         asNumber(old.since_ms) or now_ms
     )
@@ -235,7 +238,7 @@ local function publish(collector, backlog, drain, name, now_ms)
     local since_ms = ____backlog_16.since_ms
     local by = ____backlog_16.by
     local refuse = backlog.refuse or plan.refuse
-    local stale_ms = math.max(DRAIN_STALE_MS, STALE_INTERVALS * config.collector_interval_ms)
+    local stale_ms = math_max(DRAIN_STALE_MS, STALE_INTERVALS * config.collector_interval_ms)
     local record = {
         at_ms = now_ms,
         stale_ms = stale_ms,

@@ -1,3 +1,7 @@
+local math_ceil = math.ceil
+local math_floor = math.floor
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local snapshotBody, detailParts, describe, takeState, requestsPerS, poolText, STATE_TEXTS
 local ____text = require("resty.ax.core.health.text")
@@ -193,11 +197,11 @@ local WINDOWS_EVERY_MS = 5000
 function ____exports.composeUpstream(collector, upstream, now_ms)
     local nodes = upstream.nodes
     local count = #nodes
-    local turns = math.min(
+    local turns = math_min(
         DETAIL_TURNS,
-        math.ceil(collector.node_count / DETAILS_PER_TICK)
+        math_ceil(collector.node_count / DETAILS_PER_TICK)
     )
-    local turn = math.ceil(count / math.max(1, turns))
+    local turn = math_ceil(count / math_max(1, turns))
     local ____end = upstream.detail_cursor + turn
     do
         local i = 0
@@ -231,15 +235,15 @@ end
 -- 
 -- @returns the text for windows:<upstream> when every part had its turn, else undefined
 function ____exports.composeWindows(collector, upstream, now_ms)
-    local parts = math.max(
+    local parts = math_max(
         1,
-        math.floor(WINDOWS_EVERY_MS / collector.config.collector_interval_ms)
+        math_floor(WINDOWS_EVERY_MS / collector.config.collector_interval_ms)
     )
     local nodes = upstream.nodes
     local part = upstream.windows_part % parts
-    local ____end = math.floor(#nodes * (part + 1) / parts)
+    local ____end = math_floor(#nodes * (part + 1) / parts)
     do
-        local i = math.floor(#nodes * part / parts)
+        local i = math_floor(#nodes * part / parts)
         while i < ____end do
             local node = nodes[i + 1]
             local long = node.windows.long.total

@@ -1,3 +1,7 @@
+local math_abs = math.abs
+local math_floor = math.floor
+local math_huge = math.huge
+local tonumber = tonumber
 -- Lua Library inline imports
 local function __TS__StringSubstring(self, start, ____end)
     if ____end ~= ____end then
@@ -27,10 +31,10 @@ local function __TS__Number(value)
             return numberValue
         end
         if value == "Infinity" then
-            return math.huge
+            return math_huge
         end
         if value == "-Infinity" then
-            return -math.huge
+            return -math_huge
         end
         local stringWithoutSpaces = string.gsub(value, "%s", "")
         if stringWithoutSpaces == "" then
@@ -65,7 +69,7 @@ function leaseKey(term)
     return "collector:lease:" .. tostring(term)
 end
 function leaseText(candidate, now_ms)
-    return (tostring(candidate.pid) .. ":") .. tostring(math.floor(now_ms))
+    return (tostring(candidate.pid) .. ":") .. tostring(math_floor(now_ms))
 end
 function part(lease, which)
     if type(lease) ~= "string" then
@@ -89,10 +93,10 @@ function pidOf(lease)
 end
 function ageMs(lease, now_ms)
     local at_ms = part(lease, "at_ms")
-    return at_ms == nil and math.huge or now_ms - at_ms
+    return at_ms == nil and math_huge or now_ms - at_ms
 end
 function isFresh(candidate, lease, now_ms)
-    local age_ms = math.abs(ageMs(lease, now_ms))
+    local age_ms = math_abs(ageMs(lease, now_ms))
     if age_ms < LEASE_STALE_MS then
         return true
     end

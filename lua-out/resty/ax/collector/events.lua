@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_max = math.max
 local ____exports = {}
 local ____events = require("resty.ax.core.health.events")
 local eventKey = ____events.eventKey
@@ -30,7 +32,7 @@ function ____exports.newEventRecord()
     }
 end
 local function addChange(record, at_ms)
-    local second = math.floor(at_ms / 1000)
+    local second = math_floor(at_ms / 1000)
     local at = second % RATE_SECONDS
     if record.second[at + 1] ~= second then
         record.second[at + 1] = second
@@ -42,7 +44,7 @@ end
 ---
 -- @returns changes of state in the last minute
 function ____exports.changesPerMinute(record, now_ms)
-    local oldest = math.floor(now_ms / 1000) - RATE_SECONDS
+    local oldest = math_floor(now_ms / 1000) - RATE_SECONDS
     local sum = 0
     do
         local i = 0
@@ -61,7 +63,7 @@ function ____exports.emit(collector, upstream, node, from, to, reason, numbers, 
     local deps = ____collector_2.deps
     local record = upstream.events
     local name = upstream.config.name
-    local seq = math.max(
+    local seq = math_max(
         record.last,
         asCount(deps.store.get(eventsKey(name)))
     ) + 1
@@ -114,7 +116,7 @@ function ____exports.emitTransition(collector, upstream, node, from, now_ms)
         ejections = health.ejections
     }
     if health.until_ms ~= nil then
-        numbers.for_s = math.floor(health.until_ms - now_ms) / decimals
+        numbers.for_s = math_floor(health.until_ms - now_ms) / decimals
     end
     ____exports.emit(
         collector,

@@ -1,3 +1,4 @@
+local math_min = math.min
 -- Lua Library inline imports
 local function __TS__ArraySort(self, compareFn)
     if compareFn ~= nil then
@@ -65,7 +66,7 @@ function ____exports.findGone(deps, upstream, configured, details, now_ms)
     for id in pairs(before or ({})) do
         local since_ms = asNumber(before and before[id])
         if since_ms ~= nil and configured[id] == nil then
-            gone.since_ms[id] = math.min(since_ms, now_ms)
+            gone.since_ms[id] = math_min(since_ms, now_ms)
         end
     end
     for id in pairs(details or ({})) do
@@ -133,7 +134,7 @@ end
 function ____exports.clearGone(deps, gone, holders, now_ms)
     local ____gone_10 = gone
     local ids = ____gone_10.ids
-    local look = math.min(PER_TICK, #ids)
+    local look = math_min(PER_TICK, #ids)
     local forgotten = false
     do
         local k = 0

@@ -1,3 +1,5 @@
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local takeDelta, cleanDelta, countGoodRun, takeNodeDelta, countStreak, countBusy, takeWorker, addInFlight, addOldest, FAILURES_MEMORY_MS, BUSY_MAX_MS, BUSY_LEAST_MS
 local ____histogram = require("resty.ax.core.histogram")
@@ -94,24 +96,24 @@ function takeNodeDelta(node, delta, now_ms)
 end
 function countStreak(node, delta, now_ms)
     local seen = node.seen
-    local memory_ms = math.max(1, node.config.fail_timeout_s) * 1000
+    local memory_ms = math_max(1, node.config.fail_timeout_s) * 1000
     local failed = delta.err + delta.fail
     if now_ms - node.failed_at_ms > memory_ms then
         seen.streak = 0
     end
-    if now_ms - node.failed_at_ms > math.max(memory_ms, FAILURES_MEMORY_MS) then
+    if now_ms - node.failed_at_ms > math_max(memory_ms, FAILURES_MEMORY_MS) then
         seen.failures = 0
     end
     if failed > 0 then
         node.failed_at_ms = now_ms
     end
     if delta.ok > 0 then
-        seen.failures = math.min(delta.failures, failed)
+        seen.failures = math_min(delta.failures, failed)
     else
         seen.failures = seen.failures + failed
     end
     if delta.ok + delta.err > 0 then
-        seen.streak = math.min(delta.streak, delta.fail)
+        seen.streak = math_min(delta.streak, delta.fail)
     else
         seen.streak = seen.streak + delta.fail
     end
@@ -120,11 +122,11 @@ function countBusy(node, delta, now_ms)
     if delta.busy <= 0 then
         return
     end
-    local for_ms = math.min(
+    local for_ms = math_min(
         BUSY_MAX_MS,
-        math.max(BUSY_LEAST_MS, delta.retry_after_ms)
+        math_max(BUSY_LEAST_MS, delta.retry_after_ms)
     )
-    node.seen.busy_until_ms = math.max(node.seen.busy_until_ms, now_ms + for_ms)
+    node.seen.busy_until_ms = math_max(node.seen.busy_until_ms, now_ms + for_ms)
 end
 function takeWorker(collector, key, now_ms)
     local ____collector_deps_11 = collector.deps
@@ -224,7 +226,7 @@ function ____exports.takeDeltas(collector, now_ms)
                 takeDelta(
                     collector,
                     upstreams,
-                    math.min(
+                    math_min(
                         now_ms,
                         asCount(entry and entry.at_ms)
                     ),
@@ -258,7 +260,7 @@ function ____exports.sumInFlight(collector, now_ms)
             i = i + 1
         end
     end
-    local slots = math.min(
+    local slots = math_min(
         SLOTS_MAX,
         asCount(collector.deps.store.get("worker:slots"))
     )

@@ -1,3 +1,4 @@
+local math_max = math.max
 local ____exports = {}
 local measureInFlight, hasRecovered, moveScores, moveScore, describeForPicks, successShare, isSettled, IN_FLIGHT_MEMORY, USUAL_RATIO, GOOD_RUN, SUCCESS_PRIOR
 local ____ramp = require("resty.ax.core.health.ramp")
@@ -50,7 +51,7 @@ function measureInFlight(upstream)
         end
     end
     local mean = nodes > 0 and sum / nodes or 0
-    upstream.usual_in_flight = nodes > 0 and math.max(mean, upstream.usual_in_flight * IN_FLIGHT_MEMORY) or 0
+    upstream.usual_in_flight = nodes > 0 and math_max(mean, upstream.usual_in_flight * IN_FLIGHT_MEMORY) or 0
 end
 function hasRecovered(node, evidence)
     return node.good_run >= GOOD_RUN and evidence.p99_ms ~= nil and evidence.p99_ms > node.usual_ms
@@ -81,7 +82,7 @@ function moveScores(collector, upstream, now_ms)
     end
     local reference_ms = referenceP99(p99s_ms)
     upstream.typical_p99_ms = reference_ms or 0
-    local usual_ms = reference_ms == nil and 0 or math.max(reference_ms, LATENCY_FLOOR_MS) * USUAL_RATIO
+    local usual_ms = reference_ms == nil and 0 or math_max(reference_ms, LATENCY_FLOOR_MS) * USUAL_RATIO
     do
         local i = 0
         while i < #nodes do

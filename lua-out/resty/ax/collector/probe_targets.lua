@@ -1,3 +1,4 @@
+local math_floor = math.floor
 -- Lua Library inline imports
 local function __TS__ArraySort(self, compareFn)
     if compareFn ~= nil then
@@ -59,10 +60,10 @@ local function planRounds(upstream, now_ms)
     local ____upstream_0 = upstream
     local config = ____upstream_0.config
     local targets = ____upstream_0.targets
-    local tcp_ms = math.floor(config.tcp_interval_s * 1000 + 0.5)
+    local tcp_ms = math_floor(config.tcp_interval_s * 1000 + 0.5)
     local tcp_places = {}
     local http_places = {}
-    local http_ms = config.http == nil and 0 or math.floor(config.http.interval_s * 1000 + 0.5)
+    local http_ms = config.http == nil and 0 or math_floor(config.http.interval_s * 1000 + 0.5)
     do
         local i = 0
         while i < #targets do

@@ -1,3 +1,7 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local waitingCount
 local ____record = require("resty.ax.core.probe.record")
@@ -69,21 +73,21 @@ end
 -- 
 -- @returns when the next one is due, monotonic ms
 function ____exports.lineUp(prober, now_ms)
-    local next_ms = math.huge
+    local next_ms = math_huge
     do
         local i = 0
         while i < #prober.upstreams do
             local upstream = prober.upstreams[i + 1]
             if upstream.tcp ~= nil then
                 takeRound(upstream, upstream.tcp, "tcp", now_ms)
-                next_ms = math.min(
+                next_ms = math_min(
                     next_ms,
                     nextDueMs(upstream.tcp)
                 )
             end
             if upstream.http ~= nil then
                 takeRound(upstream, upstream.http, "http", now_ms)
-                next_ms = math.min(
+                next_ms = math_min(
                     next_ms,
                     nextDueMs(upstream.http)
                 )
@@ -152,9 +156,9 @@ local function nextLine(upstream)
     if not isEmpty(upstream.trials) then
         return upstream.trials
     end
-    local for_hanging = math.max(
+    local for_hanging = math_max(
         1,
-        math.floor(upstream.config.max_concurrent / 2)
+        math_floor(upstream.config.max_concurrent / 2)
     )
     local may_hang = not isEmpty(upstream.waiting_hanging) and upstream.running_hanging < for_hanging
     local its_turn = upstream.config.max_concurrent > 1 or not upstream.hanging_last or isEmpty(upstream.waiting)

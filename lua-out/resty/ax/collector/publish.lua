@@ -1,3 +1,4 @@
+local math_max = math.max
 local ____exports = {}
 local publishUpstream, writeDetail, write, noteWrite
 local ____compose = require("resty.ax.collector.compose")
@@ -59,7 +60,7 @@ function ____exports.publish(collector, now_ms)
     if stored ~= nil and type(stored) ~= "number" then
         store.remove("generation")
     end
-    local generation = math.max(before, collector.generation) + 1
+    local generation = math_max(before, collector.generation) + 1
     collector.generation = generation
     do
         local i = 0

@@ -1,3 +1,5 @@
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local ____slots = require("resty.ax.core.slots")
 local freedKey = ____slots.freedKey
@@ -143,7 +145,7 @@ local function repairOne(repair, upstream, name)
         ____temp_2 = found
     end
     ____repair_suspected_3[key] = ____temp_2
-    local certain = before * found > 0 and (found > 0 and math.min(before, found) or math.max(before, found)) or 0
+    local certain = before * found > 0 and (found > 0 and math_min(before, found) or math_max(before, found)) or 0
     if certain == 0 then
         return
     end
@@ -167,7 +169,7 @@ function ____exports.repairSlots(repair, breathe)
     end
     readHolders(repair)
     noticeEmptied(repair)
-    local left = math.min(repair.total, PER_TICK)
+    local left = math_min(repair.total, PER_TICK)
     if repair.urgent_ticks > 0 then
         repair.urgent_ticks = repair.urgent_ticks - 1
         left = repair.total

@@ -1,3 +1,5 @@
+local math_huge = math.huge
+local math_max = math.max
 local ____exports = {}
 local countNode, silenceLimit, look, lookForAnswers, moveState, changed, startAnew, releaseOne, isOut, watchHosts, watchPanic, SILENCE_FROM_MS, SILENCE_RATIO, ANSWER_AGE_MS, SLOW_FLOOR_MS, SLOW_SAMPLES
 local ____machine = require("resty.ax.core.health.machine")
@@ -38,9 +40,9 @@ function countNode(counts, node, sign)
 end
 function silenceLimit(upstream, usable, now_ms)
     if upstream.typical_p99_ms <= 0 then
-        return math.huge
+        return math_huge
     end
-    local limit_ms = math.max(SILENCE_FROM_MS, SILENCE_RATIO * upstream.typical_p99_ms)
+    local limit_ms = math_max(SILENCE_FROM_MS, SILENCE_RATIO * upstream.typical_p99_ms)
     local silent = 0
     do
         local i = 0
@@ -52,7 +54,7 @@ function silenceLimit(upstream, usable, now_ms)
             i = i + 1
         end
     end
-    return silent > 1 and silent * 2 >= usable and math.huge or limit_ms
+    return silent > 1 and silent * 2 >= usable and math_huge or limit_ms
 end
 function look(collector, upstream, node, limit_ms, now_ms)
     local ____node_0 = node
@@ -66,7 +68,7 @@ function look(collector, upstream, node, limit_ms, now_ms)
     seen.silence_limit_ms = limit_ms
     lookForAnswers(collector, upstream, node, now_ms)
     seen.busy_share = short.busy > 0 and short.busy / (short.busy + seen.judged) or 0
-    local typical_ms = math.max(upstream.typical_p99_ms, SLOW_FLOOR_MS)
+    local typical_ms = math_max(upstream.typical_p99_ms, SLOW_FLOOR_MS)
     local knows = upstream.typical_p99_ms > 0 and windows.long.total.ok >= SLOW_SAMPLES
     local ____seen_4 = seen
     local ____knows_3
@@ -103,9 +105,9 @@ function lookForAnswers(collector, upstream, node, now_ms)
         node.answers_seen = answers
         node.answered_ms = now_ms - ANSWER_AGE_MS
     end
-    seen.oldest_ms = node.oldest_start_ms > 0 and math.max(
+    seen.oldest_ms = node.oldest_start_ms > 0 and math_max(
         0,
-        now_ms - math.max(node.oldest_start_ms, node.answered_ms)
+        now_ms - math_max(node.oldest_start_ms, node.answered_ms)
     ) or 0
     if seen.oldest_ms <= seen.silence_limit_ms then
         node.picks_before = detail.picks_total
@@ -199,13 +201,13 @@ function startAnew(node, now_ms)
 end
 function releaseOne(collector, upstream, counts, now_ms)
     local first
-    local first_ms = math.huge
+    local first_ms = math_huge
     do
         local i = 0
         while i < #upstream.nodes do
             local node = upstream.nodes[i + 1]
             local state = node.health.state
-            local back_ms = state == "probing" and 0 or (node.health.until_ms or math.huge)
+            local back_ms = state == "probing" and 0 or (node.health.until_ms or math_huge)
             if (state == "ejected" or state == "probing") and (first == nil or back_ms < first_ms) then
                 first = node
                 first_ms = back_ms

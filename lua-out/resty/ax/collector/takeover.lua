@@ -1,3 +1,6 @@
+local math_floor = math.floor
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local readEntry, takeDetails, takeHealth, longestRampMs, longestCoolDownMs, takeScore, takeReports, takeWindows, MANY_EJECTIONS, PARSING, LONGEST_BUSY_MS
 local ____cool_down = require("resty.ax.core.health.cool_down")
@@ -117,12 +120,12 @@ function takeHealth(node, upstream, old, now_ms)
     elseif type(old.reason) == "string" then
         health.cause = causeOf(old.reason)
     end
-    health.since_ms = math.min(
+    health.since_ms = math_min(
         now_ms,
         asNumber(old.since_ms) or now_ms
     )
     health.until_ms = until_ms
-    health.ejections = math.floor(asCount(old.ejections))
+    health.ejections = math_floor(asCount(old.ejections))
     health.error_since_ms = asNumber(old.error_since_ms)
     health.silent_since_ms = asNumber(old.silent_since_ms)
     health.flat_until_ms = asNumber(old.flat_until_ms)
@@ -142,12 +145,12 @@ function takeHealth(node, upstream, old, now_ms)
     end
     health.live = ____temp_13
     health.trial = asCount(old.trial)
-    health.trial_at_ms = math.min(
+    health.trial_at_ms = math_min(
         now_ms,
         asNumber(old.trial_at_ms) or now_ms
     )
     node.health = health
-    node.seen.busy_until_ms = math.min(
+    node.seen.busy_until_ms = math_min(
         asCount(old.busy_until_ms),
         now_ms + LONGEST_BUSY_MS
     )
@@ -156,7 +159,7 @@ function takeHealth(node, upstream, old, now_ms)
     end
     local longest_ms = state == "ramping" and longestRampMs(health.flat_until_ms, upstream) or longestCoolDownMs(node, upstream)
     local bounded = state == "ramping" or state == "ejected"
-    health.until_ms = until_ms ~= nil and bounded and math.min(until_ms, now_ms + longest_ms) or nil
+    health.until_ms = until_ms ~= nil and bounded and math_min(until_ms, now_ms + longest_ms) or nil
 end
 function longestRampMs(flat_until_ms, upstream)
     local ____upstream_config_14 = upstream.config
@@ -168,7 +171,7 @@ function longestCoolDownMs(node, upstream)
     local ____upstream_config_15 = upstream.config
     local cool_down_s = ____upstream_config_15.cool_down_s
     local cool_down_max_s = ____upstream_config_15.cool_down_max_s
-    local base_s = math.max(cool_down_s, node.config.fail_timeout_s)
+    local base_s = math_max(cool_down_s, node.config.fail_timeout_s)
     return coolDownMs(base_s, MANY_EJECTIONS, cool_down_max_s, node.config.id)
 end
 function takeScore(node, upstream, old, now_ms)
@@ -178,7 +181,7 @@ function takeScore(node, upstream, old, now_ms)
         upstream.config
     )
     detail.target_score = detail.score
-    detail.score_at_ms = math.min(
+    detail.score_at_ms = math_min(
         now_ms,
         asNumber(old.score_at_ms) or now_ms
     )

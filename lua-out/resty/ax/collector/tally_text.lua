@@ -1,3 +1,4 @@
+local math_floor = math.floor
 -- Lua Library inline imports
 local function __TS__ArraySlice(self, first, last)
     local len = #self
@@ -55,7 +56,7 @@ local ____windows = require("resty.ax.core.windows")
 local emptyTally = ____windows.emptyTally
 local judged = ____windows.judged
 function scaled(count)
-    return math.floor(count * COUNT_SCALE)
+    return math_floor(count * COUNT_SCALE)
 end
 function parseNumbers(text)
     local numbers = {}

@@ -1,3 +1,5 @@
+local math_huge = math.huge
+local math_min = math.min
 local ____exports = {}
 local ____operator = require("resty.ax.core.operator")
 local isInForce = ____operator.isInForce
@@ -5,7 +7,7 @@ local parseWill = ____operator.parseWill
 local willKey = ____operator.willKey
 local willVersionKey = ____operator.willVersionKey
 function ____exports.newWills()
-    return {version = nil, by_id = {}, count = 0, next_expiry_ms = math.huge}
+    return {version = nil, by_id = {}, count = 0, next_expiry_ms = math_huge}
 end
 local function readWill(deps, upstream, id)
     local key = willKey(upstream, id)
@@ -40,12 +42,12 @@ local function readAll(deps, upstream, nodes, wills)
     end
 end
 local function findNextExpiry(wills, now_ms)
-    local next_ms = math.huge
+    local next_ms = math_huge
     for id in pairs(wills.by_id) do
         local ____opt_0 = wills.by_id[id]
         local until_ms = ____opt_0 and ____opt_0.until_ms
         if until_ms ~= nil and until_ms > now_ms then
-            next_ms = math.min(next_ms, until_ms)
+            next_ms = math_min(next_ms, until_ms)
         end
     end
     return next_ms

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 -- Lua Library inline imports
 local function __TS__ObjectAssign(target, ...)
     local sources = {...}
@@ -79,7 +80,7 @@ local function faultsOf(deps)
         shown[code] = {
             count = fault.count,
             last_message = fault.last_message,
-            last_age_s = math.floor(deps.now_ms - fault.last_at_ms) / 1000
+            last_age_s = math_floor(deps.now_ms - fault.last_at_ms) / 1000
         }
     end
     return shown

@@ -1,3 +1,6 @@
+local math_max = math.max
+local math_min = math.min
+local tonumber = tonumber
 local ____exports = {}
 local ____address = require("resty.ax.core.config.address")
 local formatAddress = ____address.formatAddress
@@ -43,9 +46,9 @@ local function clamped(loading, path, key, value)
     if value == nil or field.kind ~= "number" then
         return value
     end
-    local used = math.max(
+    local used = math_max(
         field.min,
-        math.min(field.max, value)
+        math_min(field.max, value)
     )
     if used ~= value then
         local range = (showNumber(field.min) .. "..") .. showNumber(field.max)
@@ -98,7 +101,7 @@ local function mergeNode(first, other)
         first.down = other.down
         first.backup = other.backup
     elseif first.down == other.down and first.backup == other.backup then
-        first.weight = math.min(first.weight + other.weight, MAX_WEIGHT)
+        first.weight = math_min(first.weight + other.weight, MAX_WEIGHT)
         local unlimited = first.max_conns == 0 or other.max_conns == 0
         first.max_conns = unlimited and 0 or first.max_conns + other.max_conns
     end

@@ -1,3 +1,4 @@
+local tonumber = tonumber
 -- Lua Library inline imports
 local function __TS__ArrayIncludes(self, searchElement, fromIndex)
     if fromIndex == nil then

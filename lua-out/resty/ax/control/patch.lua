@@ -1,3 +1,4 @@
+local math_floor = math.floor
 -- Lua Library inline imports
 local function __TS__ArrayIncludes(self, searchElement, fromIndex)
     if fromIndex == nil then
@@ -199,7 +200,7 @@ function ____exports.applyChange(before, change, now_ms)
     local at_ms = (before and before.kind) == change.kind and before.at_ms or now_ms
     local will = {kind = change.kind, at_ms = at_ms}
     if change.for_s ~= nil then
-        will.until_ms = now_ms + math.floor(change.for_s * 1000)
+        will.until_ms = now_ms + math_floor(change.for_s * 1000)
     end
     if change.why ~= nil then
         will.why = change.why

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 -- Lua Library inline imports
 local function __TS__ArrayPush(self, ...)
     local items = {...}
@@ -59,7 +60,7 @@ local function bytesOf(address)
         while i < 8 do
             __TS__ArrayPush(
                 bytes,
-                math.floor(groups[i + 1] / 256),
+                math_floor(groups[i + 1] / 256),
                 groups[i + 1] % 256
             )
             i = i + 1
@@ -95,7 +96,7 @@ function ____exports.checkCidr(text)
 end
 --- Whether the bytes from `from` on begin with the range's bits.
 local function beginsWith(address, from, cidr)
-    local whole = math.floor(cidr.bits / 8)
+    local whole = math_floor(cidr.bits / 8)
     do
         local i = 0
         while i < whole do
@@ -110,7 +111,7 @@ local function beginsWith(address, from, cidr)
         return true
     end
     local unit = 2 ^ (8 - rest)
-    return math.floor(__TS__StringCharCodeAt(address, from + whole) / unit) == math.floor(cidr.bytes[whole + 1] / unit)
+    return math_floor(__TS__StringCharCodeAt(address, from + whole) / unit) == math_floor(cidr.bytes[whole + 1] / unit)
 end
 --- Whether 16 bytes are an IPv4 address written as IPv6, ::ffff:a.b.c.d (RFC 4291, 2.5.5.2).
 local function isMapped(address)

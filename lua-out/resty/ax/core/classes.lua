@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_min = math.min
 -- Lua Library inline imports
 local function __TS__StringStartsWith(self, searchString, position)
     if position == nil or position < 0 then
@@ -95,7 +97,7 @@ function ____exports.measureLoads(loads, pool)
     if count == 0 then
         return
     end
-    local size = math.min(count, LOADS_SAMPLED)
+    local size = math_min(count, LOADS_SAMPLED)
     local sampled = {}
     do
         local k = 0
@@ -103,7 +105,7 @@ function ____exports.measureLoads(loads, pool)
             sampled[k + 1] = loadOf(
                 pool,
                 pool.static_weight,
-                pool.candidates[math.floor(k * count / size) + 1]
+                pool.candidates[math_floor(k * count / size) + 1]
             )
             k = k + 1
         end
@@ -113,8 +115,8 @@ function ____exports.measureLoads(loads, pool)
         function(____, a, b) return a - b end
     )
     loads.sampled = sampled
-    loads.quartile = sampled[math.floor((size - 1) / 4) + 1]
-    loads.median = sampled[math.floor((size - 1) / 2) + 1]
+    loads.quartile = sampled[math_floor((size - 1) / 4) + 1]
+    loads.median = sampled[math_floor((size - 1) / 2) + 1]
 end
 ---
 -- @returns whether more than a quarter of the candidates have less load than the node, now

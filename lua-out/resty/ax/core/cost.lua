@@ -1,3 +1,8 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
+local math_sqrt = math.sqrt
 local ____exports = {}
 --- A node that has not answered for this many times its usual time between two answers is suspect. Chance makes it so
 -- in 22 % of all cases (exponential times), which costs little: the next best node is nearly as good. With 2.5 pauses of
@@ -18,7 +23,7 @@ local MIN_PRIOR = 1e-9
 -- 
 -- @param prior at least 0
 function ____exports.inverseOf(prior)
-    return 1 / math.max(prior, MIN_PRIOR)
+    return 1 / math_max(prior, MIN_PRIOR)
 end
 --- The expected cost of sending the next request to a node: lower is better.
 -- 
@@ -40,292 +45,310 @@ end
 -- a longer time. The root, because the score is made of the same latencies and errors, up to a minute old: in full it
 -- would hold back a recovered node for as long; left out, a slow node gets twice as many requests under pressure.
 -- 
--- Written without a branch, for the loop of `cheapest`: LuaJIT compiles each way through a branch to a trace of its own,
--- and going from one to another costs more than all of the arithmetic. One division and one root: with the terms above
--- it would be four divisions (latency · √latency · silence is √latency · clamp(…) after cancelling).
+-- All but the silence is in `resting_cost` already (`weigh`). Without a branch, for the loop of `leastOfMany`: LuaJIT
+-- compiles each way through a branch to a trace of its own, and going from one to another costs more than all of the
+-- arithmetic.
 -- 
 -- @param now_ms monotonic ms
 function ____exports.cost(pool, node, now_ms)
+    local silence = (now_ms - pool.silent_since_ms[node + 1]) * pool.silence_per_ms[node + 1]
+    return pool.resting_cost[node + 1] * math_max(
+        1,
+        math_min(silence, SILENCE_FACTOR_MAX)
+    )
+end
+--- Brings up to date what picks read of a node: the parts of its cost, and its rank by load. To be called after any
+-- change of what it is made of. A pick looks at every node and a request changes one: it is cheaper here.
+function ____exports.weigh(pool, node)
     local latency_ms = pool.latency_ms[node + 1]
     local success = pool.success[node + 1]
+    local inverse_prior = pool.inverse_prior[node + 1]
     local oldest_start_ms = pool.oldest_start_ms[node + 1]
     local own = pool.in_flight[node + 1] - pool.long_in_flight[node + 1]
     local aged_ms = latency_ms + OTHERS_AGE_MS
     local in_flight = (own + 1) * aged_ms + pool.others_in_flight[node + 1] * latency_ms
-    local silent_ms = now_ms - math.max(oldest_start_ms, pool.last_sample_ms[node + 1])
-    local waiting = math.min(own, oldest_start_ms * IN_FLIGHT_MAX)
-    local expected_ms = math.max(
-        latency_ms,
-        math.min(silent_ms * waiting / SILENCE_LIMIT, latency_ms * SILENCE_FACTOR_MAX)
-    )
-    local dearness = in_flight * math.sqrt(latency_ms) * expected_ms * pool.inverse_prior[node + 1]
-    return dearness / (aged_ms * success * success * success)
+    local dearness = in_flight * latency_ms * math_sqrt(latency_ms) * inverse_prior
+    local waiting = math_min(own, oldest_start_ms * IN_FLIGHT_MAX)
+    pool.resting_cost[node + 1] = dearness / (aged_ms * success * success * success)
+    pool.silent_since_ms[node + 1] = math_max(oldest_start_ms, pool.last_sample_ms[node + 1])
+    pool.silence_per_ms[node + 1] = waiting / (SILENCE_LIMIT * latency_ms)
+    pool.load_rank[node + 1] = math_floor((own + 1) * inverse_prior * pool.highest_prior + 0.5)
+end
+--- The same for all nodes: flushes, and when candidates change.
+function ____exports.weighAll(pool)
+    do
+        local node = 0
+        while node < pool.n do
+            ____exports.weigh(pool, node)
+            node = node + 1
+        end
+    end
+end
+--- Notes the highest prior of the candidates, which loads are rounded by. Followed by `weighAll`.
+function ____exports.noteHighestPrior(pool)
+    local least_inverse = math_huge
+    do
+        local k = 0
+        while k < pool.candidate_count do
+            least_inverse = math_min(least_inverse, pool.inverse_prior[pool.candidates[k + 1] + 1])
+            k = k + 1
+        end
+    end
+    pool.highest_prior = 1 / least_inverse
 end
 --- One node is preferred to another when it costs less than this share of the other. Latencies are means of few samples:
 -- without the margin a quiet upstream sends everything to whichever node was luckiest last.
 local CLEARLY_CHEAPER = 0.7
 --- Times by how much a candidate is dearer than the margin allows: more than any rank, however little that is.
 local DEARER = 1e+300
---- Candidates compared without a loop. With 16, LuaJIT gives the trace up in some places: "too many spill slots".
-local FEW = 12
---- Costs by position among the candidates: valid within one call of `cheapest` only, like the loads.
-local costs = {}
---- Requests in flight for the prior, by position.
-local loads = {}
-do
-    local k = 0
-    while k < FEW do
-        costs[k + 1] = 0
-        loads[k + 1] = 0
-        k = k + 1
-    end
-end
---- Writes down cost and load of the candidate at a position; returns the cost.
-local function weigh(pool, node, at, now_ms)
-    local node_cost = ____exports.cost(pool, node, now_ms)
-    costs[at + 1] = node_cost
-    loads[at + 1] = (pool.in_flight[node + 1] - pool.long_in_flight[node + 1] + 1) * pool.inverse_prior[node + 1]
-    return node_cost
-end
+--- More than any number of candidates.
+local POSITIONS_MAX = 1000000000
 --- What decides between candidates: whether the cost is over the limit; then requests in flight for its prior, relative
--- to the highest prior and rounded, so that idle nodes of about the same prior are equal, whatever the noise of their
--- scores; then the position, counted from the offset on. Of the least one, the position can be read.
--- 
--- @param turn position, counted from the offset on, below `count`
--- @param most the highest prior of all candidates
-local function rank(at, turn, count, limit, most)
-    return math.floor(loads[at + 1] * most + 0.5) * count + turn + math.max(0, costs[at + 1] - limit) * DEARER
-end
---- 1 when `a` is at least `b`, else 0: whole numbers, and no branch.
+-- to the highest prior and rounded (`load_rank`), so that idle nodes of about the same prior are equal, whatever the
+-- noise of their scores; then the position, counted from the offset on. Of the least one, the position can be read.
 -- 
 -- No function here returns what `Math.min` or `Math.max` returns: LuaJIT takes tail calls of these for loops, and gives
 -- up ("leaving loop in root trace"). Nor what a function of ours returns, where it is one of many: more than fifteen tail
 -- calls in a trace count as a loop, too.
-local function isAtLeast(a, b)
-    local clamped = math.max(
-        0,
-        math.min(1, a - b + 1)
+-- 
+-- @param ahead position − offset: where it is negative, the turn comes after the last position
+local function rank(pool, node, node_cost, ahead, count, limit)
+    local turn = math_max(
+        ahead,
+        math_min(ahead + count, ahead * -POSITIONS_MAX)
     )
-    return clamped
+    return pool.load_rank[node + 1] * count + turn + math_max(0, node_cost - limit) * DEARER
 end
---- Weighs four candidates from a position on, the last candidate standing in past the end; returns the least cost.
-local function weighFour(pool, candidates, from, last, now_ms)
-    local second = math.min(from + 1, last)
-    local third = math.min(from + 2, last)
-    local fourth = math.min(from + 3, last)
-    local least = math.min(
-        weigh(pool, candidates[from + 1], from, now_ms),
-        weigh(pool, candidates[second + 1], second, now_ms),
-        weigh(pool, candidates[third + 1], third, now_ms),
-        weigh(pool, candidates[fourth + 1], fourth, now_ms)
-    )
-    return least
-end
---- The least inverse of a prior among the same four.
-local function leastInverse(pool, candidates, from, last)
-    local inverse_prior = pool.inverse_prior
-    local least = math.min(
-        inverse_prior[candidates[from + 1] + 1],
-        inverse_prior[candidates[math.min(from + 1, last) + 1] + 1],
-        inverse_prior[candidates[math.min(from + 2, last) + 1] + 1],
-        inverse_prior[candidates[math.min(from + 3, last) + 1] + 1]
-    )
-    return least
-end
-local function rankAt(at, count, offset, limit, most)
-    local turn = at - offset + count * (1 - isAtLeast(at, offset))
-    local own = rank(
-        at,
-        turn,
-        count,
-        limit,
-        most
-    )
-    return own
-end
---- The least rank of the same four.
-local function rankFour(from, count, offset, limit, most)
-    local last = count - 1
-    local least = math.min(
-        rankAt(
-            from,
-            count,
-            offset,
-            limit,
-            most
-        ),
-        rankAt(
-            math.min(from + 1, last),
-            count,
-            offset,
-            limit,
-            most
-        ),
-        rankAt(
-            math.min(from + 2, last),
-            count,
-            offset,
-            limit,
-            most
-        ),
-        rankAt(
-            math.min(from + 3, last),
-            count,
-            offset,
-            limit,
-            most
-        )
-    )
-    return least
-end
+--- Candidates compared without a loop.
+local FEW = 12
 --- The least rank among up to twelve. A trace of the balancer phase cannot contain a loop (phases/balancer.ts), and around
--- one it goes on in the interpreter: without, a pick is one piece of machine code.
+-- one it goes on in the interpreter: without, a pick is one piece of machine code. Costs are in variables, not in a
+-- table: after a store into one, LuaJIT reads all others anew.
 local function leastOfFew(pool, candidates, count, offset, now_ms)
-    local last = count - 1
-    local least = weighFour(
-        pool,
-        candidates,
-        0,
-        last,
-        now_ms
+    local cost_0 = ____exports.cost(pool, candidates[1], now_ms)
+    local cost_1 = count > 1 and ____exports.cost(pool, candidates[2], now_ms) or math_huge
+    local cost_2 = count > 2 and ____exports.cost(pool, candidates[3], now_ms) or math_huge
+    local cost_3 = count > 3 and ____exports.cost(pool, candidates[4], now_ms) or math_huge
+    local cost_4 = count > 4 and ____exports.cost(pool, candidates[5], now_ms) or math_huge
+    local cost_5 = count > 5 and ____exports.cost(pool, candidates[6], now_ms) or math_huge
+    local cost_6 = count > 6 and ____exports.cost(pool, candidates[7], now_ms) or math_huge
+    local cost_7 = count > 7 and ____exports.cost(pool, candidates[8], now_ms) or math_huge
+    local cost_8 = count > 8 and ____exports.cost(pool, candidates[9], now_ms) or math_huge
+    local cost_9 = count > 9 and ____exports.cost(pool, candidates[10], now_ms) or math_huge
+    local cost_10 = count > 10 and ____exports.cost(pool, candidates[11], now_ms) or math_huge
+    local cost_11 = count > 11 and ____exports.cost(pool, candidates[12], now_ms) or math_huge
+    local least_of_six = math_min(
+        cost_0,
+        cost_1,
+        cost_2,
+        cost_3,
+        cost_4,
+        cost_5
     )
-    if count > 4 then
-        least = math.min(
-            least,
-            weighFour(
-                pool,
-                candidates,
-                4,
-                last,
-                now_ms
-            )
-        )
-    end
-    if count > 8 then
-        least = math.min(
-            least,
-            weighFour(
-                pool,
-                candidates,
-                8,
-                last,
-                now_ms
-            )
-        )
-    end
+    local least = count > 6 and math_min(
+        least_of_six,
+        cost_6,
+        cost_7,
+        cost_8,
+        cost_9,
+        cost_10,
+        cost_11
+    ) or least_of_six
     local limit = least / CLEARLY_CHEAPER
-    local inverse = leastInverse(pool, candidates, 0, last)
-    if count > 4 then
-        inverse = math.min(
-            inverse,
-            leastInverse(pool, candidates, 4, last)
-        )
-    end
-    if count > 8 then
-        inverse = math.min(
-            inverse,
-            leastInverse(pool, candidates, 8, last)
-        )
-    end
-    local most = 1 / inverse
-    local least_rank = rankFour(
-        0,
+    local first = rank(
+        pool,
+        candidates[1],
+        cost_0,
+        -offset,
         count,
-        offset,
-        limit,
-        most
+        limit
     )
-    if count > 4 then
-        least_rank = math.min(
-            least_rank,
-            rankFour(
-                4,
+    if count > 1 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[2],
+                cost_1,
+                1 - offset,
                 count,
-                offset,
-                limit,
-                most
+                limit
+            )
+        )
+    end
+    if count > 2 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[3],
+                cost_2,
+                2 - offset,
+                count,
+                limit
+            )
+        )
+    end
+    if count > 3 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[4],
+                cost_3,
+                3 - offset,
+                count,
+                limit
+            )
+        )
+    end
+    if count > 4 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[5],
+                cost_4,
+                4 - offset,
+                count,
+                limit
+            )
+        )
+    end
+    if count > 5 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[6],
+                cost_5,
+                5 - offset,
+                count,
+                limit
+            )
+        )
+    end
+    if count > 6 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[7],
+                cost_6,
+                6 - offset,
+                count,
+                limit
+            )
+        )
+    end
+    if count > 7 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[8],
+                cost_7,
+                7 - offset,
+                count,
+                limit
             )
         )
     end
     if count > 8 then
-        least_rank = math.min(
-            least_rank,
-            rankFour(
-                8,
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[9],
+                cost_8,
+                8 - offset,
                 count,
-                offset,
-                limit,
-                most
+                limit
             )
         )
     end
-    return least_rank
-end
---- The least rank of the candidates from one position to before another.
-local function rankAll(from, to, turn, count, limit, most)
-    local least = math.huge
-    do
-        local k = from
-        while k < to do
-            least = math.min(
-                least,
-                rank(
-                    k,
-                    k + turn,
-                    count,
-                    limit,
-                    most
-                )
+    if count > 9 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[10],
+                cost_9,
+                9 - offset,
+                count,
+                limit
             )
-            k = k + 1
-        end
+        )
     end
-    return least
+    if count > 10 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[11],
+                cost_10,
+                10 - offset,
+                count,
+                limit
+            )
+        )
+    end
+    if count > 11 then
+        first = math_min(
+            first,
+            rank(
+                pool,
+                candidates[12],
+                cost_11,
+                11 - offset,
+                count,
+                limit
+            )
+        )
+    end
+    return first
 end
+--- Costs by position among the candidates: valid within one call of `leastOfMany` only.
+local costs = {}
 --- No branch in the loops; see `cost`.
 local function leastOfMany(pool, candidates, count, offset, now_ms)
     do
         local k = #costs
         while k < count do
             costs[k + 1] = 0
-            loads[k + 1] = 0
             k = k + 1
         end
     end
-    local least_cost = math.huge
-    local inverse = math.huge
+    local least = math_huge
     do
         local k = 0
         while k < count do
-            local node = candidates[k + 1]
-            least_cost = math.min(
-                least_cost,
-                weigh(pool, node, k, now_ms)
-            )
-            inverse = math.min(inverse, pool.inverse_prior[node + 1])
+            local node_cost = ____exports.cost(pool, candidates[k + 1], now_ms)
+            costs[k + 1] = node_cost
+            least = math_min(least, node_cost)
             k = k + 1
         end
     end
-    local limit = least_cost / CLEARLY_CHEAPER
-    local most = 1 / inverse
-    local wrapped = rankAll(
-        0,
-        offset,
-        count - offset,
-        count,
-        limit,
-        most
-    )
-    local unwrapped = rankAll(
-        offset,
-        count,
-        -offset,
-        count,
-        limit,
-        most
-    )
-    local least = math.min(wrapped, unwrapped)
-    return least
+    local limit = least / CLEARLY_CHEAPER
+    local least_rank = math_huge
+    do
+        local k = 0
+        while k < count do
+            least_rank = math_min(
+                least_rank,
+                rank(
+                    pool,
+                    candidates[k + 1],
+                    costs[k + 1],
+                    k - offset,
+                    count,
+                    limit
+                )
+            )
+            k = k + 1
+        end
+    end
+    return least_rank
 end
 --- The candidate of about the least cost: of those that differ from the cheapest by less than chance explains, the one
 -- with the fewest requests of this worker in flight for its prior; else the first from `offset` on. Callers pass the
@@ -348,8 +371,7 @@ function ____exports.cheapest(pool, candidates, count, offset, now_ms)
         offset,
         now_ms
     )
-    local at = least % count + offset
-    local position = at - count * isAtLeast(at, count)
+    local position = (least % count + offset) % count
     return position >= 0 and position < count and position % 1 == 0 and position or offset
 end
 return ____exports

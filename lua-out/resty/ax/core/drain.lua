@@ -1,3 +1,6 @@
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local ____queue = require("resty.ax.core.queue")
 local CLASS_COUNT = ____queue.CLASS_COUNT
@@ -20,14 +23,14 @@ function ____exports.newDrain(extra)
         base_latency_ms = nil,
         base_error_rate = 0,
         next_step_ms = 0,
-        ceiling = math.huge,
+        ceiling = math_huge,
         ceiling_until_ms = 0,
         empty_looks = 0
     }
 end
 local function isFlat(drain, base_ms, seen)
-    local latency_ms = seen.latency_ms or math.huge
-    local allowed_ms = math.max(base_ms * FLAT_RATIO, base_ms + FLAT_MS)
+    local latency_ms = seen.latency_ms or math_huge
+    local allowed_ms = math_max(base_ms * FLAT_RATIO, base_ms + FLAT_MS)
     return latency_ms <= allowed_ms and seen.error_rate <= drain.base_error_rate + FLAT_ERRORS
 end
 --- One look.
@@ -52,16 +55,16 @@ function ____exports.stepDrain(drain, seen, max_extra, look_ms, now_ms)
         drain.base_latency_ms = seen.latency_ms
         drain.base_error_rate = seen.error_rate
     elseif not isFlat(drain, base_ms, seen) then
-        drain.extra = math.max(0, drain.extra - ____exports.DRAIN_STEP)
+        drain.extra = math_max(0, drain.extra - ____exports.DRAIN_STEP)
         drain.ceiling = drain.extra
         drain.ceiling_until_ms = now_ms + CEILING_LOOKS * look_ms
         drain.next_step_ms = now_ms + look_ms
         return false
     end
-    local ceiling = now_ms < drain.ceiling_until_ms and drain.ceiling or math.huge
-    drain.extra = math.max(
+    local ceiling = now_ms < drain.ceiling_until_ms and drain.ceiling or math_huge
+    drain.extra = math_max(
         drain.extra,
-        math.min(drain.extra + ____exports.DRAIN_STEP, max_extra, ceiling)
+        math_min(drain.extra + ____exports.DRAIN_STEP, max_extra, ceiling)
     )
     drain.next_step_ms = now_ms + look_ms
     return false

@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_min = math.min
 local ____exports = {}
 local ____classes = require("resty.ax.core.classes")
 local DEFAULT_CLASSES = ____classes.DEFAULT_CLASSES
@@ -87,7 +89,7 @@ local function roomOf(config)
             i = i + 1
         end
     end
-    return config.max_concurrency == nil and sum or math.min(sum, config.max_concurrency)
+    return config.max_concurrency == nil and sum or math_min(sum, config.max_concurrency)
 end
 function ____exports.drainPlan(config, queue)
     local ____queue_drain_0 = queue.drain
@@ -97,7 +99,7 @@ function ____exports.drainPlan(config, queue)
     return {
         refuse = refusedBy(config, refuse),
         weights = weightsOf(config, class_weights),
-        max_extra = math.floor(roomOf(config) * max_extra_ratio)
+        max_extra = math_floor(roomOf(config) * max_extra_ratio)
     }
 end
 return ____exports

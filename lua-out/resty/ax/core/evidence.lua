@@ -1,3 +1,6 @@
+local math_abs = math.abs
+local math_min = math.min
+local math_sqrt = math.sqrt
 local ____exports = {}
 local weighLatency, weighErrors, WORSE_RATIO, BETTER_RATIO, SIGNIFICANT_SIGMA, P99, older
 local ____histogram = require("resty.ax.core.histogram")
@@ -10,12 +13,12 @@ local judged = ____windows.judged
 --- Are there clearly more hits among `n` than the rate before, `old_hits` of `old_n`, lets expect?
 function ____exports.clearlyMore(hits, n, old_hits, old_n)
     local expected = n * old_hits / old_n
-    return hits - expected >= SIGNIFICANT_SIGMA * math.sqrt((expected + 1) * (1 + n / old_n))
+    return hits - expected >= SIGNIFICANT_SIGMA * math_sqrt((expected + 1) * (1 + n / old_n))
 end
 --- Are there clearly fewer hits among `n` than the rate before, `old_hits` of `old_n`, lets expect?
 function ____exports.clearlyFewer(hits, n, old_hits, old_n)
     local expected = n * old_hits / old_n
-    return expected > 0 and expected - hits >= SIGNIFICANT_SIGMA * math.sqrt(expected * (1 + n / old_n))
+    return expected > 0 and expected - hits >= SIGNIFICANT_SIGMA * math_sqrt(expected * (1 + n / old_n))
 end
 function weighLatency(evidence, windows, min_samples)
     local short = windows.short.total
@@ -25,13 +28,13 @@ function weighLatency(evidence, windows, min_samples)
     end
     local long_p99 = percentile(long.hist, long.ok, P99)
     evidence.p99_ms = long_p99
-    evidence.p99_confidence = math.min(1, long.ok / min_samples)
+    evidence.p99_confidence = math_min(1, long.ok / min_samples)
     local old_n = long.ok - short.ok
     if short.ok < min_samples or old_n < min_samples then
         return
     end
     local p99 = percentile(short.hist, short.ok, P99)
-    if math.abs(p99 - long_p99) <= ____exports.LATENCY_FLOOR_MS then
+    if math_abs(p99 - long_p99) <= ____exports.LATENCY_FLOOR_MS then
         return
     end
     if p99 > WORSE_RATIO * long_p99 then

@@ -1,3 +1,7 @@
+local math_floor = math.floor
+local math_max = math.max
+local math_min = math.min
+local math_sqrt = math.sqrt
 local ____exports = {}
 local ____histogram = require("resty.ax.core.histogram")
 local addSparse = ____histogram.addSparse
@@ -41,10 +45,10 @@ end
 -- @returns the limit in force, a whole number
 function ____exports.limitInForce(gradient, options)
     if gradient.phase ~= 0 then
-        return math.min(options.probe, options.max)
+        return math_min(options.probe, options.max)
     end
-    return math.floor(math.min(
-        math.max(gradient.limit, options.min),
+    return math_floor(math_min(
+        math_max(gradient.limit, options.min),
         options.max
     ))
 end
@@ -106,22 +110,22 @@ end
 --- Whether the sample is of a node with next to nothing to do: by Little's law, and at every look.
 local function isUnloaded(gradient, options, now_ms)
     local lasted_ms = now_ms - gradient.since_ms
-    return gradient.ok >= SAMPLE and gradient.peak <= options.probe and gradient.sum_ms <= options.probe * math.max(1, lasted_ms)
+    return gradient.ok >= SAMPLE and gradient.peak <= options.probe and gradient.sum_ms <= options.probe * math_max(1, lasted_ms)
 end
 local function adapt(gradient, options, base_ms, latency_ms)
-    local allowed_ms = math.max(options.tolerance * base_ms, base_ms + RESOLUTION_MS)
+    local allowed_ms = math_max(options.tolerance * base_ms, base_ms + RESOLUTION_MS)
     local ratio = latency_ms > 0 and allowed_ms / latency_ms or 1
     local is_used = gradient.peak >= gradient.limit / 2
     if not is_used and ratio > GRADIENT_MIN then
         return
     end
-    local from = is_used and gradient.limit or math.max(gradient.peak, options.min)
-    local wanted = from * math.min(
+    local from = is_used and gradient.limit or math_max(gradient.peak, options.min)
+    local wanted = from * math_min(
         1,
-        math.max(GRADIENT_MIN, ratio)
-    ) + math.sqrt(from) / 2
-    gradient.limit = math.min(
-        math.max(wanted, options.min),
+        math_max(GRADIENT_MIN, ratio)
+    ) + math_sqrt(from) / 2
+    gradient.limit = math_min(
+        math_max(wanted, options.min),
         options.max
     )
     gradient.at_min = gradient.limit <= options.min and gradient.at_min + 1 or 0
@@ -132,7 +136,7 @@ local function judge(gradient, options, now_ms)
         setBase(gradient, options, now_ms)
     elseif gradient.failed >= judged * FAILED_SHARE and gradient.failed > 0 then
         if gradient.base_ms ~= nil then
-            gradient.limit = math.max(options.min, gradient.limit * BACK_OFF)
+            gradient.limit = math_max(options.min, gradient.limit * BACK_OFF)
         end
     elseif gradient.base_ms ~= nil then
         gradient.latency_ms = percentile(gradient.hist, gradient.ok, 0.5)
@@ -155,7 +159,7 @@ function ____exports.step(gradient, options, in_flight, may_probe, now_ms)
         measure(gradient, options, in_flight, now_ms)
         return
     end
-    gradient.peak = math.max(gradient.peak, in_flight)
+    gradient.peak = math_max(gradient.peak, in_flight)
     local judged = gradient.ok + gradient.failed
     local is_old = now_ms - gradient.since_ms >= SAMPLE_MAX_MS
     if judged >= SAMPLE or is_old and judged >= SAMPLE_LEAST then

@@ -1,3 +1,8 @@
+local bit_band = bit.band
+local bit_bor = bit.bor
+local bit_bxor = bit.bxor
+local bit_lshift = bit.lshift
+local bit_rshift = bit.rshift
 -- Lua Library inline imports
 local function __TS__StringCharCodeAt(self, index)
     if index ~= index then
@@ -20,10 +25,10 @@ local C2 = 461845907
 -- 
 -- @param b 0 .. 2^32-1
 local function multiply(a, b)
-    return bit.bor(
-        bit.band(a, 65535) * b + bit.lshift(
-            bit.band(
-                bit.rshift(a, 16) * b,
+    return bit_bor(
+        bit_band(a, 65535) * b + bit_lshift(
+            bit_band(
+                bit_rshift(a, 16) * b,
                 65535
             ),
             16
@@ -35,17 +40,17 @@ end
 local function mixIn(hash, block)
     local k = multiply(block, C1)
     k = multiply(
-        bit.bor(
-            bit.lshift(k, 15),
-            bit.rshift(k, 17)
+        bit_bor(
+            bit_lshift(k, 15),
+            bit_rshift(k, 17)
         ),
         C2
     )
-    local h = bit.bxor(hash, k)
-    return bit.bor(
-        bit.bor(
-            bit.lshift(h, 13),
-            bit.rshift(h, 19)
+    local h = bit_bxor(hash, k)
+    return bit_bor(
+        bit_bor(
+            bit_lshift(h, 13),
+            bit_rshift(h, 19)
         ) * 5 + 3864292196,
         0
     )
@@ -53,12 +58,12 @@ end
 --- The tail's block, which is mixed in without the last steps.
 local function mixTail(hash, block)
     local k = multiply(block, C1)
-    return bit.bxor(
+    return bit_bxor(
         hash,
         multiply(
-            bit.bor(
-                bit.lshift(k, 15),
-                bit.rshift(k, 17)
+            bit_bor(
+                bit_lshift(k, 15),
+                bit_rshift(k, 17)
             ),
             C2
         )
@@ -66,24 +71,24 @@ local function mixTail(hash, block)
 end
 --- The finalizer: every bit of the input reaches every bit of the result.
 local function finish(hash, length)
-    local h = bit.bxor(hash, length)
+    local h = bit_bxor(hash, length)
     h = multiply(
-        bit.bxor(
+        bit_bxor(
             h,
-            bit.rshift(h, 16)
+            bit_rshift(h, 16)
         ),
         2246822507
     )
     h = multiply(
-        bit.bxor(
+        bit_bxor(
             h,
-            bit.rshift(h, 13)
+            bit_rshift(h, 13)
         ),
         3266489909
     )
-    h = bit.bxor(
+    h = bit_bxor(
         h,
-        bit.rshift(h, 16)
+        bit_rshift(h, 16)
     )
     return h < 0 and h + ____exports.HASH_RANGE or h
 end
@@ -93,26 +98,26 @@ end
 -- @param seed 0 .. 2^32-1
 -- @returns 0 .. 2^32-1
 function ____exports.hashPrefix(bytes, length, seed)
-    local hash = bit.bor(seed, 0)
+    local hash = bit_bor(seed, 0)
     local at = 0
     while at + 4 <= length do
         hash = mixIn(
             hash,
-            bit.bor(
-                bit.bor(
-                    bit.bor(
+            bit_bor(
+                bit_bor(
+                    bit_bor(
                         __TS__StringCharCodeAt(bytes, at),
-                        bit.lshift(
+                        bit_lshift(
                             __TS__StringCharCodeAt(bytes, at + 1),
                             8
                         )
                     ),
-                    bit.lshift(
+                    bit_lshift(
                         __TS__StringCharCodeAt(bytes, at + 2),
                         16
                     )
                 ),
-                bit.lshift(
+                bit_lshift(
                     __TS__StringCharCodeAt(bytes, at + 3),
                     24
                 )
@@ -123,18 +128,18 @@ function ____exports.hashPrefix(bytes, length, seed)
     if at < length then
         local tail = __TS__StringCharCodeAt(bytes, at)
         if at + 1 < length then
-            tail = bit.bor(
+            tail = bit_bor(
                 tail,
-                bit.lshift(
+                bit_lshift(
                     __TS__StringCharCodeAt(bytes, at + 1),
                     8
                 )
             )
         end
         if at + 2 < length then
-            tail = bit.bor(
+            tail = bit_bor(
                 tail,
-                bit.lshift(
+                bit_lshift(
                     __TS__StringCharCodeAt(bytes, at + 2),
                     16
                 )
@@ -156,8 +161,8 @@ end
 function ____exports.hashNumber(value, seed)
     return finish(
         mixIn(
-            bit.bor(seed, 0),
-            bit.bor(value, 0)
+            bit_bor(seed, 0),
+            bit_bor(value, 0)
         ),
         4
     )
@@ -168,7 +173,7 @@ end
 -- @returns 0 .. 2^32-1
 function ____exports.mixHashes(first, second)
     return finish(
-        bit.bxor(first, second),
+        bit_bxor(first, second),
         0
     )
 end
@@ -179,10 +184,10 @@ function ____exports.hashPair(first, second, seed)
     return finish(
         mixIn(
             mixIn(
-                bit.bor(seed, 0),
-                bit.bor(first, 0)
+                bit_bor(seed, 0),
+                bit_bor(first, 0)
             ),
-            bit.bor(second, 0)
+            bit_bor(second, 0)
         ),
         8
     )

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 function ____exports.newHeap(key, tie, at)
     return {
@@ -18,7 +19,7 @@ local function siftUp(heap, slot, from)
     local at = heap.at
     local hole = from
     while hole > 0 do
-        local parent = math.floor((hole - 1) / 2)
+        local parent = math_floor((hole - 1) / 2)
         local other = slots[parent + 1]
         if not isBefore(heap, slot, other) then
             break
@@ -71,7 +72,7 @@ function ____exports.heapRemove(heap, slot)
     if hole > 0 and isBefore(
         heap,
         last,
-        heap.slots[math.floor((hole - 1) / 2) + 1]
+        heap.slots[math_floor((hole - 1) / 2) + 1]
     ) then
         siftUp(heap, last, hole)
     else

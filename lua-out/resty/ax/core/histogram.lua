@@ -1,3 +1,11 @@
+local bit_arshift = bit.arshift
+local bit_band = bit.band
+local bit_bor = bit.bor
+local bit_lshift = bit.lshift
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local fromBelow, fromAbove, inside, isPair, EXACT_MS, OVERFLOW_MS
 ---
@@ -7,7 +15,7 @@ function ____exports.lowerBoundMs(bucket)
     if bucket < EXACT_MS then
         return bucket
     end
-    return (8 + bit.band(bucket - EXACT_MS, 7)) * ____exports.widthMs(bucket)
+    return (8 + bit_band(bucket - EXACT_MS, 7)) * ____exports.widthMs(bucket)
 end
 ---
 -- @param bucket 0 .. BUCKETS-1; the overflow bucket counts as one of the next power of two
@@ -16,9 +24,9 @@ function ____exports.widthMs(bucket)
     if bucket < EXACT_MS then
         return 1
     end
-    return bit.lshift(
+    return bit_lshift(
         2,
-        bit.arshift(bucket - EXACT_MS, 3)
+        bit_arshift(bucket - EXACT_MS, 3)
     )
 end
 function fromBelow(counts, rank)
@@ -33,7 +41,7 @@ function fromBelow(counts, rank)
                 if before + count >= rank then
                     return inside(
                         bucket,
-                        math.max(0, rank - before) / count
+                        math_max(0, rank - before) / count
                     )
                 end
                 before = before + count
@@ -68,7 +76,7 @@ function inside(bucket, position)
     if bucket >= ____exports.BUCKETS - 1 then
         return OVERFLOW_MS
     end
-    return math.max(
+    return math_max(
         0,
         ____exports.lowerBoundMs(bucket) - 0.5 + ____exports.widthMs(bucket) * position
     )
@@ -77,7 +85,7 @@ function isPair(bucket, count)
     if type(bucket) ~= "number" or type(count) ~= "number" then
         return false
     end
-    return bucket >= 0 and bucket < ____exports.BUCKETS and math.floor(bucket) == bucket and count > 0 and count < math.huge
+    return bucket >= 0 and bucket < ____exports.BUCKETS and math_floor(bucket) == bucket and count > 0 and count < math_huge
 end
 EXACT_MS = 16
 OVERFLOW_MS = 131072
@@ -96,48 +104,48 @@ function ____exports.bucketOf(ms)
     if ms >= OVERFLOW_MS then
         return ____exports.BUCKETS - 1
     end
-    local whole = math.floor(ms)
+    local whole = math_floor(ms)
     if whole < EXACT_MS then
         return whole
     end
-    local bits = bit.bor(
+    local bits = bit_bor(
         whole,
-        bit.arshift(whole, 1)
+        bit_arshift(whole, 1)
     )
-    bits = bit.bor(
+    bits = bit_bor(
         bits,
-        bit.arshift(bits, 2)
+        bit_arshift(bits, 2)
     )
-    bits = bit.bor(
+    bits = bit_bor(
         bits,
-        bit.arshift(bits, 4)
+        bit_arshift(bits, 4)
     )
-    bits = bit.bor(
+    bits = bit_bor(
         bits,
-        bit.arshift(bits, 8)
+        bit_arshift(bits, 8)
     )
-    bits = bit.bor(
+    bits = bit_bor(
         bits,
-        bit.arshift(bits, 16)
+        bit_arshift(bits, 16)
     )
-    bits = bits - bit.band(
-        bit.arshift(bits, 1),
+    bits = bits - bit_band(
+        bit_arshift(bits, 1),
         349525
     )
-    bits = bit.band(bits, 209715) + bit.band(
-        bit.arshift(bits, 2),
+    bits = bit_band(bits, 209715) + bit_band(
+        bit_arshift(bits, 2),
         209715
     )
-    bits = bit.band(
-        bits + bit.arshift(bits, 4),
+    bits = bit_band(
+        bits + bit_arshift(bits, 4),
         986895
     )
-    local exponent = bit.band(bits, 255) + bit.band(
-        bit.arshift(bits, 8),
+    local exponent = bit_band(bits, 255) + bit_band(
+        bit_arshift(bits, 8),
         255
-    ) + bit.arshift(bits, 16) - 1
-    return EXACT_MS + (exponent - 4) * 8 + bit.band(
-        bit.arshift(whole, exponent - 3),
+    ) + bit_arshift(bits, 16) - 1
+    return EXACT_MS + (exponent - 4) * 8 + bit_band(
+        bit_arshift(whole, exponent - 3),
         7
     )
 end
@@ -203,11 +211,11 @@ function ____exports.mergeInto(target, source)
 end
 --- Takes away what was merged before; no bucket goes below 0.
 function ____exports.subtractFrom(target, source)
-    local n = math.min(#source, #target)
+    local n = math_min(#source, #target)
     do
         local bucket = 0
         while bucket < n do
-            target[bucket + 1] = math.max(0, target[bucket + 1] - source[bucket + 1])
+            target[bucket + 1] = math_max(0, target[bucket + 1] - source[bucket + 1])
             bucket = bucket + 1
         end
     end

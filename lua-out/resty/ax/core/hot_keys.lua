@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 --- Half a thousand columns tell a share of 1 % from noise; the sketch is 8 kB.
 local COLUMNS = 512
@@ -36,7 +37,7 @@ end
 -- @returns the key's share of the picks counted, 0..1; 0 while too few are
 function ____exports.noteKey(hot, key)
     local first = key % COLUMNS
-    local second = COLUMNS + math.floor(key / COLUMNS) % COLUMNS
+    local second = COLUMNS + math_floor(key / COLUMNS) % COLUMNS
     local counts = hot.counts
     local a = counts[first + 1] + 1
     local b = counts[second + 1] + 1

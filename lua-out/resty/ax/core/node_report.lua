@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 local ____orca = require("resty.ax.core.orca")
 local parseLoadReport = ____orca.parseLoadReport
@@ -110,7 +111,7 @@ function ____exports.restoreNodeReport(given, now_ms)
         queue_depth = queue_depth ~= nil and queue_depth >= 0 and queue_depth or nil,
         signals = signals,
         signals_at_ms = at_ms,
-        over_in_row = math.floor(asCount(old.over_in_row))
+        over_in_row = math_floor(asCount(old.over_in_row))
     }
 end
 return ____exports

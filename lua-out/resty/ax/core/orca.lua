@@ -1,3 +1,7 @@
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
+local tonumber = tonumber
 -- Lua Library inline imports
 local function __TS__StringCharCodeAt(self, index)
     if index ~= index then
@@ -77,10 +81,10 @@ local function __TS__Number(value)
             return numberValue
         end
         if value == "Infinity" then
-            return math.huge
+            return math_huge
         end
         if value == "-Infinity" then
-            return -math.huge
+            return -math_huge
         end
         local stringWithoutSpaces = string.gsub(value, "%s", "")
         if stringWithoutSpaces == "" then
@@ -178,7 +182,7 @@ ____exports.MAX_FIGURES = 32
 ____exports.MAX_FIGURE_NAME = 64
 local MAX_HEADER_BYTES = 8192
 local function isFigure(value)
-    return type(value) == "number" and value > -math.huge and value < math.huge
+    return type(value) == "number" and value > -math_huge and value < math_huge
 end
 --- Printable ASCII without quotes and backslashes: goes into JSON, metrics and pages as it is.
 local function isPlain(name)
@@ -245,9 +249,9 @@ local function firstOf(text, a, b)
     local at = (string.find(text, a, nil, true) or 0) - 1
     local other = (string.find(text, b, nil, true) or 0) - 1
     if at < 0 or other < 0 then
-        return math.max(at, other)
+        return math_max(at, other)
     end
-    return math.min(at, other)
+    return math_min(at, other)
 end
 local function parseText(text)
     local report = {}

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 -- Lua Library inline imports
 local function __TS__StringCharAt(self, pos)
     if pos ~= pos then
@@ -57,7 +58,7 @@ local function fromBase64(text)
             if bits >= 8 then
                 bits = bits - 8
                 local unit = 2 ^ bits
-                bytes[count + 1] = math.floor(held / unit)
+                bytes[count + 1] = math_floor(held / unit)
                 held = held % unit
                 count = count + 1
             end
@@ -107,7 +108,7 @@ local function double(reader)
     local seventh = nextByte(reader)
     local eighth = nextByte(reader)
     mantissa = mantissa + seventh % 16 * unit
-    local exponent = eighth % 128 * 16 + math.floor(seventh / 16)
+    local exponent = eighth % 128 * 16 + math_floor(seventh / 16)
     local sign = eighth >= 128 and -1 or 1
     if exponent == 2047 then
         return 0 / 0
@@ -161,7 +162,7 @@ local function mapEntry(entry, map, figures)
     local value = 0
     while entry.at < entry["end"] and not entry.broken do
         local tag = varint(entry)
-        local field = math.floor(tag / 8)
+        local field = math_floor(tag / 8)
         local wire_type = tag % 8
         if field == 1 and wire_type == BYTES then
             key = text(part(
@@ -180,7 +181,7 @@ local function mapEntry(entry, map, figures)
 end
 local function field(reader, figures)
     local tag = varint(reader)
-    local number = math.floor(tag / 8)
+    local number = math_floor(tag / 8)
     local wire_type = tag % 8
     local of_double = DOUBLES[number]
     local of_varint = VARINTS[number]

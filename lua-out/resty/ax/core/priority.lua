@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 --- Priority of a request in the admission queue: 1 (highest) … 5. Requests without a class have 3.
 ____exports.HIGHEST_PRIORITY = 1
@@ -13,7 +14,7 @@ function ____exports.priorityOf(meaning)
     if type(meaning) == "string" then
         return BY_NAME[meaning]
     end
-    if type(meaning) ~= "number" or meaning ~= math.floor(meaning) then
+    if type(meaning) ~= "number" or meaning ~= math_floor(meaning) then
         return nil
     end
     return meaning >= ____exports.HIGHEST_PRIORITY and meaning <= ____exports.LOWEST_PRIORITY and meaning or nil

@@ -1,3 +1,6 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
 local ____exports = {}
 local goesBefore, NOTHING
 local ____heap = require("resty.ax.core.heap")
@@ -100,7 +103,7 @@ function ____exports.push(queue, item, cls, enqueued_ms, deadline_ms)
     local ____queue_counts_0, ____cls_1 = queue.counts, cls
     ____queue_counts_0[____cls_1] = ____queue_counts_0[____cls_1] + 1
     heapPush(queue.by_class[cls], slot)
-    if deadline_ms < math.huge then
+    if deadline_ms < math_huge then
         heapPush(queue.by_deadline, slot)
     end
     return queue.use[slot + 1] * SLOT_SPAN + slot
@@ -144,7 +147,7 @@ end
 -- @returns the key (see keyOf) of the entry that goes first; Infinity = nothing waits
 function ____exports.headKey(queue)
     local slot = firstSlot(queue)
-    return slot < 0 and math.huge or queue.key[slot + 1]
+    return slot < 0 and math_huge or queue.key[slot + 1]
 end
 ---
 -- @returns the entry that goes first, left in its place; undefined = nothing waits
@@ -229,7 +232,7 @@ end
 -- @returns the earliest deadline; Infinity = none
 function ____exports.nextDeadline(queue)
     local slot = heapHead(queue.by_deadline)
-    return slot < 0 and math.huge or queue.deadline_ms[slot + 1]
+    return slot < 0 and math_huge or queue.deadline_ms[slot + 1]
 end
 ---
 -- @returns one entry whose deadline has come, taken out, the earliest first; undefined = no more
@@ -251,7 +254,7 @@ function ____exports.levelOf(queue, id, now_ms)
     if slot < 0 then
         return 0
     end
-    local risen = math.floor((now_ms - queue.enqueued_ms[slot + 1]) / queue.options.age_ms)
-    return math.max(1, queue.class_of[slot + 1] - risen)
+    local risen = math_floor((now_ms - queue.enqueued_ms[slot + 1]) / queue.options.age_ms)
+    return math_max(1, queue.class_of[slot + 1] - risen)
 end
 return ____exports

@@ -1,3 +1,5 @@
+local math_abs = math.abs
+local math_floor = math.floor
 local ____exports = {}
 local MODULUS, MULTIPLIER
 ---
@@ -12,7 +14,7 @@ MULTIPLIER = 48271
 ---
 -- @param seed any finite number; equal seeds give equal sequences
 function ____exports.newRandom(seed)
-    local random = {state = math.floor(math.abs(seed)) % (MODULUS - 1) + 1}
+    local random = {state = math_floor(math_abs(seed)) % (MODULUS - 1) + 1}
     do
         local i = 0
         while i < 8 do
@@ -25,6 +27,6 @@ end
 ---
 -- @returns a whole number in 0 .. n-1
 function ____exports.drawBelow(random, n)
-    return math.floor(____exports.draw(random) * n)
+    return math_floor(____exports.draw(random) * n)
 end
 return ____exports

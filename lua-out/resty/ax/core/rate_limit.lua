@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_max = math.max
 local ____exports = {}
 local ____rate_sweep = require("resty.ax.core.rate_sweep")
 local newSweeps = ____rate_sweep.newSweeps
@@ -12,12 +14,12 @@ ____exports.BURSTS_A_SECOND_MOST = 200
 -- @param rate_per_s over 0
 -- @param burst whole, 2 or more, and the rate ÷ BURSTS_A_SECOND_MOST
 function ____exports.newRateLimit(store, name, rate_per_s, burst, now_ms)
-    local tokens = math.max(
+    local tokens = math_max(
         1,
-        math.floor(burst / PARTS)
+        math_floor(burst / PARTS)
     )
     local slot_ms = tokens * 1000 / rate_per_s
-    local lives = math.floor(burst / tokens) - 1
+    local lives = math_floor(burst / tokens) - 1
     local prefix = ((("rate:" .. name) .. ":") .. tostring(slot_ms)) .. ":"
     local sweeps = newSweeps(store, name, slot_ms, now_ms)
     return {
@@ -42,7 +44,7 @@ end
 -- 
 -- @returns whether the request may pass; true also when the store has no room
 function ____exports.takeToken(limit, now_ms)
-    local current = math.floor(now_ms / limit.slot_ms)
+    local current = math_floor(now_ms / limit.slot_ms)
     if limit.slot < current - limit.lives then
         useSlot(limit, current - limit.lives)
     end
@@ -58,7 +60,7 @@ end
 ---
 -- @returns ms until the next tokens come into being
 function ____exports.retryAfterMs(limit, now_ms)
-    return (math.floor(now_ms / limit.slot_ms) + 1) * limit.slot_ms - now_ms
+    return (math_floor(now_ms / limit.slot_ms) + 1) * limit.slot_ms - now_ms
 end
 --- Removes the counts of slots long past. Flush.
 function ____exports.sweepTokens(limit, now_ms)

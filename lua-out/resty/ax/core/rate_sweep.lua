@@ -1,3 +1,9 @@
+local math_ceil = math.ceil
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
+local tonumber = tonumber
 -- Lua Library inline imports
 local __TS__StringSplit
 do
@@ -46,10 +52,10 @@ local function __TS__Number(value)
             return numberValue
         end
         if value == "Infinity" then
-            return math.huge
+            return math_huge
         end
         if value == "-Infinity" then
-            return -math.huge
+            return -math_huge
         end
         local stringWithoutSpaces = string.gsub(value, "%s", "")
         if stringWithoutSpaces == "" then
@@ -185,12 +191,12 @@ local function lengthsIn(store, name)
     )
 end
 local function keptSlots(slot_ms)
-    return LIVES_MOST + math.ceil(KEEP_MS / slot_ms)
+    return LIVES_MOST + math_ceil(KEEP_MS / slot_ms)
 end
 local function newSweep(name, length, slot_ms, now_ms, until_ms)
-    local swept = math.max(
+    local swept = math_max(
         0,
-        math.floor(now_ms / slot_ms) - keptSlots(slot_ms)
+        math_floor(now_ms / slot_ms) - keptSlots(slot_ms)
     )
     return {
         length = length,
@@ -209,7 +215,7 @@ function ____exports.newSweeps(store, name, slot_ms, now_ms)
         tostring(slot_ms),
         slot_ms,
         now_ms,
-        math.huge
+        math_huge
     )
     local list = {own}
     local lengths = lengthsIn(store, name)
@@ -217,7 +223,7 @@ function ____exports.newSweeps(store, name, slot_ms, now_ms)
         local i = 0
         while i < #lengths do
             local old_ms = __TS__Number(lengths[i + 1])
-            if lengths[i + 1] ~= own.length and lengths[i + 1] ~= "" and old_ms > 0 and old_ms < math.huge then
+            if lengths[i + 1] ~= own.length and lengths[i + 1] ~= "" and old_ms > 0 and old_ms < math_huge then
                 list[#list + 1] = newSweep(
                     name,
                     lengths[i + 1],
@@ -256,13 +262,13 @@ end
 -- 
 -- @returns whether all are removed that there will ever be
 local function sweepOne(store, sweep, now_ms)
-    local last = math.floor(sweep.until_ms / sweep.slot_ms) + 1
-    local ____until = math.min(
+    local last = math_floor(sweep.until_ms / sweep.slot_ms) + 1
+    local ____until = math_min(
         last,
-        math.floor(now_ms / sweep.slot_ms) - keptSlots(sweep.slot_ms)
+        math_floor(now_ms / sweep.slot_ms) - keptSlots(sweep.slot_ms)
     )
     sweep.swept = asNumber(store.get(sweptKey(sweep))) or sweep.swept
-    local ____end = math.min(____until, sweep.swept + SWEPT_AT_ONCE)
+    local ____end = math_min(____until, sweep.swept + SWEPT_AT_ONCE)
     if sweep.swept < ____end then
         do
             while sweep.swept < ____end do

@@ -1,14 +1,15 @@
+local math_floor = math.floor
 local ____exports = {}
 ---
 -- @returns whole seconds: "31"
 function ____exports.secondsText(ms)
-    return tostring(math.floor(ms / 1000 + 0.5))
+    return tostring(math_floor(ms / 1000 + 0.5))
 end
 ---
 -- @param share 0..1
 -- @returns percent with at most one decimal: "12.4", "5"
 function ____exports.percentText(share)
-    return tostring(math.floor(share * 1000 + 0.5) / 10)
+    return tostring(math_floor(share * 1000 + 0.5) / 10)
 end
 --- "1 connection failure in a row (max_fails 1)"
 function ____exports.streakText(streak, max_fails)

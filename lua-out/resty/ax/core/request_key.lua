@@ -1,3 +1,5 @@
+local bit_lshift = bit.lshift
+local math_floor = math.floor
 -- Lua Library inline imports
 local function __TS__StringCharCodeAt(self, index)
     if index ~= index then
@@ -34,7 +36,7 @@ local function isMapped(bytes)
 end
 --- Hashes the first `bits` bits.
 local function hashBits(bytes, bits)
-    local whole = math.floor(bits / 8)
+    local whole = math_floor(bits / 8)
     local rest = bits - whole * 8
     local hash = hashPrefix(bytes, whole, KEY_SEED)
     if rest == 0 then
@@ -42,7 +44,7 @@ local function hashBits(bytes, bits)
     end
     local byte = __TS__StringCharCodeAt(bytes, whole)
     return hashNumber(
-        byte - byte % bit.lshift(1, 8 - rest),
+        byte - byte % bit_lshift(1, 8 - rest),
         hash
     )
 end

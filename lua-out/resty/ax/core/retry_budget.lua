@@ -1,3 +1,6 @@
+local math_floor = math.floor
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 --- Seconds that requests count for: Finagle's and linkerd's time to live.
 ____exports.WINDOW_S = 10
@@ -40,16 +43,16 @@ end
 -- first failure on a quiet gateway of many workers would not be retried, as nginx alone would.
 function ____exports.shareReserve(budget, workers)
     if budget.reserve > 0 then
-        budget.reserve = math.max(1, budget.reserve / workers)
+        budget.reserve = math_max(1, budget.reserve / workers)
     end
 end
 --- Forgets the seconds that have left the window.
 local function advance(budget, now_ms)
-    local second = math.floor(now_ms / 1000)
+    local second = math_floor(now_ms / 1000)
     if second <= budget.second then
         return
     end
-    local passed = math.min(____exports.WINDOW_S, second - budget.second)
+    local passed = math_min(____exports.WINDOW_S, second - budget.second)
     do
         local k = 0
         while k < passed do
@@ -74,7 +77,7 @@ function ____exports.depositRequest(budget, now_ms)
 end
 --- Begins a new second of outcomes.
 local function turnOutcomes(budget, now_ms)
-    local second = math.floor(now_ms / 1000)
+    local second = math_floor(now_ms / 1000)
     if second <= budget.outcome_second then
         return
     end

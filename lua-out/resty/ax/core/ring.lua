@@ -1,3 +1,5 @@
+local bit_bor = bit.bor
+local math_floor = math.floor
 local ____exports = {}
 local ____chunked = require("resty.ax.core.chunked")
 local read = ____chunked.read
@@ -10,13 +12,13 @@ ____exports.POINTS_PER_NODE = 160
 ---
 -- @returns the hash of a point
 function ____exports.hashOf(point)
-    return math.floor(point / ____exports.NODE_RANGE)
+    return math_floor(point / ____exports.NODE_RANGE)
 end
 ---
 -- @param key 0 .. 2^32-1
 -- @returns the bucket it falls in; never falls as keys rise
 function ____exports.bucketOf(ring, key)
-    return math.floor(key * ring.buckets / HASH_RANGE)
+    return math_floor(key * ring.buckets / HASH_RANGE)
 end
 ---
 -- @param key 0 .. 2^32-1
@@ -24,7 +26,7 @@ end
 function ____exports.seek(ring, key)
     local points = ring.points
     local target = key * ____exports.NODE_RANGE
-    local at = bit.bor(
+    local at = bit_bor(
         read(
             ring.directory,
             ____exports.bucketOf(ring, key)

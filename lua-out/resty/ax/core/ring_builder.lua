@@ -1,3 +1,7 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local ____chunked = require("resty.ax.core.chunked")
 local read = ____chunked.read
@@ -88,11 +92,11 @@ local function countDigits(builder, budget)
     local digits = ____builder_0.digits
     local points = builder.ring.points
     local divisor = PASS_DIVISORS[builder.pass + 1]
-    local ____end = math.min(builder.at + budget, builder.ring.size)
+    local ____end = math_min(builder.at + budget, builder.ring.size)
     do
         local k = builder.at
         while k < ____end do
-            local digit = math.floor(read(points, k) / divisor) % RADIX
+            local digit = math_floor(read(points, k) / divisor) % RADIX
             local ____digits_1, ____temp_2 = digits, digit + 1
             ____digits_1[____temp_2] = ____digits_1[____temp_2] + 1
             k = k + 1
@@ -127,12 +131,12 @@ local function movePoints(builder, budget)
     local ring = builder.ring
     local points = ring.points
     local divisor = PASS_DIVISORS[builder.pass + 1]
-    local ____end = math.min(builder.at + budget, ring.size)
+    local ____end = math_min(builder.at + budget, ring.size)
     do
         local k = builder.at
         while k < ____end do
             local point = read(points, k)
-            local digit = math.floor(point / divisor) % RADIX
+            local digit = math_floor(point / divisor) % RADIX
             local to = digits[digit + 1]
             digits[digit + 1] = to + 1
             write(other, to, point)
@@ -170,7 +174,7 @@ local function orderTies(builder, budget)
     local ids = ____builder_5.ids
     local ring = ____builder_5.ring
     local points = ring.points
-    local ____end = math.min(builder.at + budget, ring.size)
+    local ____end = math_min(builder.at + budget, ring.size)
     do
         local k = builder.at
         while k < ____end do
@@ -196,15 +200,15 @@ local function orderTies(builder, budget)
     if ____end < ring.size then
         return
     end
-    ring.buckets = math.max(
+    ring.buckets = math_max(
         1,
-        math.floor(ring.size / POINTS_PER_BUCKET)
+        math_floor(ring.size / POINTS_PER_BUCKET)
     )
     enter(builder, 5)
 end
 local function makeDirectory(builder, budget)
     local ring = builder.ring
-    local ____end = math.min(builder.at + budget, ring.size)
+    local ____end = math_min(builder.at + budget, ring.size)
     local next = builder.bucket
     do
         local k = builder.at
@@ -226,7 +230,7 @@ local function makeDirectory(builder, budget)
             write(ring.directory, next, ring.size)
             next = next + 1
         end
-        write(ring.points, ring.size, math.huge)
+        write(ring.points, ring.size, math_huge)
         builder.stage = 6
     end
     builder.bucket = next

@@ -1,3 +1,6 @@
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local ____fraction = require("resty.ax.core.fraction")
 local fraction = ____fraction.fraction
@@ -69,7 +72,7 @@ local function shareOf(members, pool, node)
         return weight
     end
     local full = members.base_weight[node + 1]
-    return full > 0 and math.min(1, weight / full) or 0
+    return full > 0 and math_min(1, weight / full) or 0
 end
 --- Takes over current weights.
 local function measureShares(members, pool)
@@ -79,7 +82,7 @@ local function measureShares(members, pool)
         while node < pool.n do
             local share = shareOf(members, pool, node)
             members.share[node + 1] = share
-            most = math.max(most, share)
+            most = math_max(most, share)
             node = node + 1
         end
     end
@@ -175,9 +178,9 @@ local function walk(members, pool, key, bound)
     local share = ____members_0.share
     local max_share = ____members_0.max_share
     local node = -1
-    local nearest = math.huge
+    local nearest = math_huge
     local full = -1
-    local nearest_full = math.huge
+    local nearest_full = math_huge
     local ____end = ring.size < WALK_MAX and ring.size or WALK_MAX
     do
         local k = 0

@@ -1,3 +1,7 @@
+local math_abs = math.abs
+local math_floor = math.floor
+local math_max = math.max
+local math_min = math.min
 -- Lua Library inline imports
 local function __TS__ArraySort(self, compareFn)
     if compareFn ~= nil then
@@ -17,9 +21,9 @@ local LATENCY_FLOOR_MS = ____evidence.LATENCY_FLOOR_MS
 ---
 -- @returns the score within `score_min`..`score_max`
 function ____exports.clampScore(score, limits)
-    return math.min(
+    return math_min(
         limits.score_max,
-        math.max(limits.score_min, score)
+        math_max(limits.score_min, score)
     )
 end
 --- The adaptive score of a node, from three signals:
@@ -53,7 +57,7 @@ function ____exports.referenceP99(p99s_ms)
         p99s_ms,
         function(____, a, b) return a - b end
     )
-    return p99s_ms[math.floor((#p99s_ms - 1) / 2) + 1]
+    return p99s_ms[math_floor((#p99s_ms - 1) / 2) + 1]
 end
 --- The node's excess over the typical node: 0 when equal, 1 at twice, negative when faster.
 -- 
@@ -67,13 +71,13 @@ function ____exports.p99Ratio(node_ms, reference_ms, confidence)
     if node_ms == nil or reference_ms == nil then
         return 0
     end
-    local ratio = (node_ms - reference_ms) / math.max(reference_ms, LATENCY_FLOOR_MS)
+    local ratio = (node_ms - reference_ms) / math_max(reference_ms, LATENCY_FLOOR_MS)
     if confidence >= 1 then
         return ratio
     end
-    return math.max(
+    return math_max(
         0,
-        math.min(RATIO_MAX, ratio)
+        math_min(RATIO_MAX, ratio)
     ) * confidence
 end
 ---
@@ -99,7 +103,7 @@ function ____exports.connRatio(in_flight, capacity)
     if ratio <= CROWDED_FROM then
         return ratio
     end
-    return ratio + math.min(CROWDED_MAX, (ratio - CROWDED_FROM) / (1 - CROWDED_FROM))
+    return ratio + math_min(CROWDED_MAX, (ratio - CROWDED_FROM) / (1 - CROWDED_FROM))
 end
 --- Where the score is heading.
 -- 
@@ -120,7 +124,7 @@ function ____exports.stepScore(score, target, since_ms, step, interval_ms)
     if since_ms < interval_ms then
         return score
     end
-    if math.abs(target - score) <= step + ROUNDING then
+    if math_abs(target - score) <= step + ROUNDING then
         return target
     end
     return target > score and score + step or score - step

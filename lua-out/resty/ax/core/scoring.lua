@@ -1,3 +1,8 @@
+local math_abs = math.abs
+local math_floor = math.floor
+local math_max = math.max
+local math_min = math.min
+local math_sqrt = math.sqrt
 -- Lua Library inline imports
 local function __TS__ArraySort(self, compareFn)
     if compareFn ~= nil then
@@ -96,7 +101,7 @@ local function countUnder(stats, limit, inclusive)
     local low = 0
     local high = stats.size
     while low < high do
-        local middle = math.floor((low + high) / 2)
+        local middle = math_floor((low + high) / 2)
         local value = stats.sorted[middle + 1]
         if value < limit or inclusive and value == limit then
             low = middle + 1
@@ -116,20 +121,20 @@ ____exports.NORMALISERS = {
         local up_to = countUnder(stats, value * (1 + TIE), true)
         return (under + (up_to - under) / 2) / stats.size
     end,
-    p95 = function(stats, value) return stats.historic_p95 > 0 and math.min(1, value / stats.historic_p95) or MIDDLE end,
+    p95 = function(stats, value) return stats.historic_p95 > 0 and math_min(1, value / stats.historic_p95) or MIDDLE end,
     zscore = function(stats, value)
-        if stats.deviation <= 1e-9 * math.abs(stats.mean) then
+        if stats.deviation <= 1e-9 * math_abs(stats.mean) then
             return MIDDLE
         end
         local z = (value - stats.mean) / stats.deviation
-        return (math.max(
+        return (math_max(
             -Z_MAX,
-            math.min(Z_MAX, z)
+            math_min(Z_MAX, z)
         ) + Z_MAX) / (2 * Z_MAX)
     end,
-    share = function(_stats, value) return math.max(
+    share = function(_stats, value) return math_max(
         0,
-        math.min(1, value)
+        math_min(1, value)
     ) end
 }
 ---
@@ -163,7 +168,7 @@ end
 --- Looks at an evenly spaced sample of the nodes.
 local function sampleInto(term, pool, candidates, count)
     local stats = term.stats
-    local step = math.max(1, count / SAMPLE)
+    local step = math_max(1, count / SAMPLE)
     local sorted = {}
     local sum = 0
     do
@@ -171,7 +176,7 @@ local function sampleInto(term, pool, candidates, count)
         while at < count do
             local value = term.signal.read(
                 pool,
-                candidates[math.floor(at) + 1]
+                candidates[math_floor(at) + 1]
             )
             if value >= 0 then
                 sorted[#sorted + 1] = value
@@ -199,8 +204,8 @@ local function sampleInto(term, pool, candidates, count)
             k = k + 1
         end
     end
-    stats.deviation = math.sqrt(squares / size)
-    local p95 = sorted[math.floor((size - 1) * 0.95) + 1]
+    stats.deviation = math_sqrt(squares / size)
+    local p95 = sorted[math_floor((size - 1) * 0.95) + 1]
     local history = stats.historic_p95
     stats.historic_p95 = history < 0 and p95 or history + HISTORY_GAIN * (p95 - history)
 end

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 local ____wire = require("resty.ax.core.wire")
 local SLOTS_MAX = ____wire.SLOTS_MAX
@@ -87,6 +88,6 @@ end
 ---
 -- @returns the most that may be in flight: the limit, and how far it may be exceeded
 function ____exports.hardLimit(limit, overflow_ratio)
-    return math.floor(limit * (1 + overflow_ratio) + 0.000001)
+    return math_floor(limit * (1 + overflow_ratio) + 0.000001)
 end
 return ____exports

@@ -1,3 +1,7 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 -- Lua Library inline imports
 local function __TS__ArraySort(self, compareFn)
     if compareFn ~= nil then
@@ -21,7 +25,7 @@ local GOLDEN = 0.6180339887498949
 ---
 -- @returns the fractional part, 0 .. 1
 local function fraction(value)
-    return value - math.floor(value)
+    return value - math_floor(value)
 end
 --- Phases: even within each group of equal weights, the groups shifted against each other.
 local function phasesOf(pool)
@@ -74,7 +78,7 @@ function ____exports.newTurns(pool, random)
         local node = 0
         while node < pool.n do
             if pool.static_weight[node + 1] > 0 then
-                longest = math.max(longest, 1 / pool.static_weight[node + 1])
+                longest = math_max(longest, 1 / pool.static_weight[node + 1])
             end
             node = node + 1
         end
@@ -84,8 +88,8 @@ function ____exports.newTurns(pool, random)
         local node = 0
         while node < pool.n do
             turns.phase[node + 1] = fraction(turns.phase[node + 1] - start * pool.static_weight[node + 1])
-            turns.step[node + 1] = math.huge
-            turns.due[node + 1] = math.huge
+            turns.step[node + 1] = math_huge
+            turns.due[node + 1] = math_huge
             node = node + 1
         end
     end
@@ -94,9 +98,9 @@ end
 --- How far from its turn a node is, in steps of its own.
 local function phaseOf(turns, node)
     local step = turns.step[node + 1]
-    return step < math.huge and math.max(
+    return step < math_huge and math_max(
         0,
-        math.min(1, (turns.due[node + 1] - turns.now) / step)
+        math_min(1, (turns.due[node + 1] - turns.now) / step)
     ) or turns.phase[node + 1]
 end
 --- Takes over the weights of the pool's candidates: a node whose weight has changed keeps its place between two turns.
@@ -129,9 +133,9 @@ function ____exports.updateTurns(turns, pool)
         while k < pool.candidate_count do
             local node = pool.candidates[k + 1]
             local weight = total > 0 and pool.static_weight[node + 1] or 1
-            local now_step = weight > 0 and 1 / weight or math.huge
+            local now_step = weight > 0 and 1 / weight or math_huge
             if now_step ~= step[node + 1] then
-                due[node + 1] = now_step < math.huge and turns.now + phaseOf(turns, node) * now_step or math.huge
+                due[node + 1] = now_step < math_huge and turns.now + phaseOf(turns, node) * now_step or math_huge
                 step[node + 1] = now_step
             end
             k = k + 1
@@ -141,10 +145,10 @@ end
 --- The node has its turn: it is due again one step later, or one step from now when it was passed over.
 function ____exports.takeTurn(turns, node)
     local due = turns.due[node + 1]
-    if due == math.huge then
+    if due == math_huge then
         return
     end
-    local now = math.max(due, turns.now)
+    local now = math_max(due, turns.now)
     turns.now = now
     turns.due[node + 1] = now + turns.step[node + 1]
 end

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 local ____random = require("resty.ax.core.random")
 local draw = ____random.draw
@@ -71,7 +72,7 @@ end
 -- @returns an item 0 .. n-1; the table must have been built for at least one item
 function ____exports.drawAlias(____table, random)
     local column = draw(random) * ____table.n
-    local k = math.floor(column)
+    local k = math_floor(column)
     return column - k < ____table.threshold[k + 1] and k or ____table.alias[k + 1]
 end
 --- One weighted draw without a table, for lists used once (retries).

@@ -1,3 +1,6 @@
+local math_floor = math.floor
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local clearTally, clearCounted, addTally, expire, addDelta
 local ____histogram = require("resty.ax.core.histogram")
@@ -104,7 +107,7 @@ function ____exports.newWindow(length_ms, count, now_ms)
     return {
         slot_ms = slot_ms,
         slots = slots,
-        current = math.floor(now_ms / slot_ms),
+        current = math_floor(now_ms / slot_ms),
         total = newTally(),
         since_ms = now_ms,
         last_ms = now_ms
@@ -120,7 +123,7 @@ function ____exports.clearWindow(window, now_ms)
         end
     end
     clearTally(window.total)
-    window.current = math.floor(now_ms / window.slot_ms)
+    window.current = math_floor(now_ms / window.slot_ms)
     window.since_ms = now_ms
     window.last_ms = now_ms
 end
@@ -132,9 +135,9 @@ function ____exports.advance(window, now_ms)
     if passed_ms <= 0 then
         return
     end
-    local wanted = math.floor(now_ms / window.slot_ms)
+    local wanted = math_floor(now_ms / window.slot_ms)
     local count = #window.slots
-    local steps = math.min(wanted - window.current, count)
+    local steps = math_min(wanted - window.current, count)
     do
         local step = 1
         while step <= steps do
@@ -147,7 +150,7 @@ function ____exports.advance(window, now_ms)
     if steps > 0 and ____exports.isEmpty(window.total) then
         clearCounted(window.total)
     end
-    local span_ms = math.min(passed_ms, count * window.slot_ms)
+    local span_ms = math_min(passed_ms, count * window.slot_ms)
     local ____window_slots_index_0, ____span_ms_1 = window.slots[wanted % count + 1], "span_ms"
     ____window_slots_index_0[____span_ms_1] = ____window_slots_index_0[____span_ms_1] + span_ms
     local ____window_total_2, ____span_ms_3 = window.total, "span_ms"
@@ -177,7 +180,7 @@ end
 ---
 -- @returns how much time the window's counts come from, ms; never less than one slot
 function ____exports.coveredMs(window)
-    return math.max(window.slot_ms, window.total.span_ms)
+    return math_max(window.slot_ms, window.total.span_ms)
 end
 ---
 -- @param short_s length of the short window, seconds

@@ -1,3 +1,6 @@
+local math_abs = math.abs
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local ____values = require("resty.ax.core.values")
 local asNumber = ____values.asNumber
@@ -25,14 +28,14 @@ function ____exports.isDrainFresh(record, now_ms)
     if at_ms == nil then
         return false
     end
-    local stale_ms = math.max(
+    local stale_ms = math_max(
         ____exports.DRAIN_STALE_MS,
-        math.min(
+        math_min(
             DRAIN_STALE_MOST_MS,
             asNumber(record and record.stale_ms) or 0
         )
     )
-    return math.abs(now_ms - at_ms) <= stale_ms
+    return math_abs(now_ms - at_ms) <= stale_ms
 end
 function ____exports.drainKey(upstream)
     return "drain:" .. upstream

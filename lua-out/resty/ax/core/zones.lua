@@ -1,3 +1,5 @@
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 --- Envoy's default: up to 29 % of the zone's weight may be lost before traffic leaves the zone.
 local OVERPROVISIONING = 1.4
@@ -10,12 +12,12 @@ function ____exports.roomOf(zone)
     if zone.base_weight <= 0 or zone.capacity <= 0 then
         return 0
     end
-    local health = math.min(1, OVERPROVISIONING * zone.weight / zone.base_weight)
+    local health = math_min(1, OVERPROVISIONING * zone.weight / zone.base_weight)
     local used = zone.in_flight / zone.capacity
     if used <= SPILL_FROM then
         return health
     end
-    return health * math.max(0, (1 - used) / (1 - SPILL_FROM))
+    return health * math_max(0, (1 - used) / (1 - SPILL_FROM))
 end
 --- What does not fit goes to the other zones, as far as they have room themselves; what fits nowhere stays.
 -- 

@@ -1,3 +1,6 @@
+local math_floor = math.floor
+local math_min = math.min
+local math_sqrt = math.sqrt
 -- Lua Library inline imports
 local function __TS__ArraySort(self, compareFn)
     if compareFn ~= nil then
@@ -56,7 +59,7 @@ local function medianLatency(snapshot)
         known,
         function(____, a, b) return a - b end
     )
-    return known[math.floor(#known / 2) + 1]
+    return known[math_floor(#known / 2) + 1]
 end
 --- Takes over a snapshot: states and weights always, measurements where this worker has no fresh ones of its own.
 function ____exports.applySnapshot(upstream, snapshot, now_ms)
@@ -79,13 +82,13 @@ function ____exports.applySnapshot(upstream, snapshot, now_ms)
                 upstream.state[node + 1] = upstream.config.nodes[node + 1].down and "offline" or given.state
                 pool.weight[node + 1] = fraction(given.weight)
                 pool.static_weight[node + 1] = fraction(given.static_weight)
-                pool.inverse_prior[node + 1] = inverseOf(math.sqrt(given.weight * given.static_weight))
+                pool.inverse_prior[node + 1] = inverseOf(math_sqrt(given.weight * given.static_weight))
                 pool.p99_ms[node + 1] = fraction(given.judged_p99_ms or -1)
                 if is_back or now_ms - pool.last_sample_ms[node + 1] > OWN_SAMPLE_FRESH_MS then
                     pool.latency_ms[node + 1] = floorLatency(given.latency_ms or median_ms)
                     pool.peak_latency_ms[node + 1] = pool.latency_ms[node + 1]
                     pool.samples[node + 1] = given.samples or 0
-                    local success = is_back and given.success or math.min(given.success, pool.success[node + 1])
+                    local success = is_back and given.success or math_min(given.success, pool.success[node + 1])
                     pool.success[node + 1] = floorSuccess(success)
                 end
             end

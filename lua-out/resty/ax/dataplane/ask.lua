@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local ____cost = require("resty.ax.core.cost")
 local cheapest = ____cost.cheapest

@@ -1,5 +1,8 @@
 local ____exports = {}
 local markCandidates
+local ____cost = require("resty.ax.core.cost")
+local noteHighestPrior = ____cost.noteHighestPrior
+local weighAll = ____cost.weighAll
 local ____classes = require("resty.ax.core.classes")
 local measureLoads = ____classes.measureLoads
 local ____states = require("resty.ax.core.health.states")
@@ -105,6 +108,8 @@ function ____exports.rebuildCandidates(upstream)
     end
     pool.candidate_count = count
     pool.version = pool.version + 1
+    noteHighestPrior(pool)
+    weighAll(pool)
     local placement = upstream.placement
     if placement ~= nil then
         splitByZone(placement, pool)

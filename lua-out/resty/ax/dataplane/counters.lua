@@ -1,3 +1,5 @@
+local math_huge = math.huge
+local math_max = math.max
 local ____exports = {}
 local clearNode, NONE
 local ____histogram = require("resty.ax.core.histogram")
@@ -153,13 +155,13 @@ end
 -- @returns undefined when nothing happened, or nothing is left
 function ____exports.takeDeltas(counters, ids, most)
     if most == nil then
-        most = math.huge
+        most = math_huge
     end
     if counters.dirty_count == 0 then
         return nil
     end
     local deltas = {}
-    local ____end = math.max(0, counters.dirty_count - most)
+    local ____end = math_max(0, counters.dirty_count - most)
     do
         local k = counters.dirty_count - 1
         while k >= ____end do

@@ -1,3 +1,4 @@
+local math_ceil = math.ceil
 -- Lua Library inline imports
 local function __TS__TypeOf(value)
     local luaType = type(value)
@@ -70,7 +71,7 @@ local function setExtra(upstream, slots, extra)
         end
     end
     if chosen ~= nil and count > 0 then
-        local limit = chosen + math.ceil(extra / count)
+        local limit = chosen + math_ceil(extra / count)
         do
             local node = 0
             while node < slots.n do

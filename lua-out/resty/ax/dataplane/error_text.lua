@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 --- What a function of the user's returned or threw, for a message. It may be a table whose `__tostring` throws in turn;
 -- that must not make a fault of the user's, which costs only its own say, into one of ours.

@@ -1,3 +1,5 @@
+local math_abs = math.abs
+local math_max = math.max
 -- Lua Library inline imports
 local function __TS__StringSubstring(self, start, ____end)
     if ____end ~= ____end then
@@ -64,7 +66,7 @@ local function isAlive(exchange, record, now_ms)
     if record.exiting == true then
         return exchange.processAlive(record.pid)
     end
-    return math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
+    return math_abs(now_ms - record.at_ms) < WORKER_DEAD_MS
 end
 --- Finds a slot that is free or whose worker is dead. Two workers may take the same dead slot at once:
 -- `holdsSlot` finds out at the next flush, and one of them moves on.
@@ -290,7 +292,7 @@ local function addOthers(upstream, record)
         while node < pool.n do
             local id = pool.ids[node + 1]
             local ____pool_others_in_flight_14, ____temp_15 = pool.others_in_flight, node + 1
-            ____pool_others_in_flight_14[____temp_15] = ____pool_others_in_flight_14[____temp_15] + math.max(
+            ____pool_others_in_flight_14[____temp_15] = ____pool_others_in_flight_14[____temp_15] + math_max(
                 0,
                 asCount(counts[id]) - asCount(long and long[id])
             )
@@ -388,7 +390,7 @@ local function bodyOf(text)
     local time_end = (string.find(
         text,
         ",",
-        math.max(generation_end + 1 + 1, 1),
+        math_max(generation_end + 1 + 1, 1),
         true
     ) or 0) - 1
     return __TS__StringSubstring(text, time_end + 1)

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 local ____slots = require("resty.ax.core.slots")
 local HELD_SPAN = ____slots.HELD_SPAN
@@ -19,7 +20,7 @@ end
 ---
 -- @returns slots to lease at a time
 local function blockSize(slots, at, cap)
-    local block = math.floor((cap - slots.seen[at + 1]) / BLOCK_SHARE)
+    local block = math_floor((cap - slots.seen[at + 1]) / BLOCK_SHARE)
     return block < 1 and 1 or (block > BLOCK_MAX and BLOCK_MAX or block)
 end
 --- Whether it is as full as it was last. One read, where trying to lease would be four accesses: workers with waiting

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 local readOwn
 local ____model = require("resty.ax.core.model")
@@ -28,7 +29,7 @@ function readOwn(store, upstream, decode)
                 setLimit(
                     slots,
                     node,
-                    math.floor(limit)
+                    math_floor(limit)
                 )
             end
             node = node + 1

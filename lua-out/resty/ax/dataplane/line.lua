@@ -1,3 +1,5 @@
+local math_huge = math.huge
+local math_min = math.min
 local ____exports = {}
 local ____queue = require("resty.ax.core.queue")
 local keyOf = ____queue.keyOf
@@ -101,7 +103,7 @@ end
 -- @param patience_ms longest wait the client has in mind
 -- @returns why it may not wait, or undefined
 function ____exports.join(hall, line, record, now_ms, patience_ms)
-    local wait_ms = math.min(line.timeout_ms, patience_ms)
+    local wait_ms = math_min(line.timeout_ms, patience_ms)
     if wait_ms <= 0 then
         return "queue_timeout"
     end
@@ -125,7 +127,7 @@ function ____exports.join(hall, line, record, now_ms, patience_ms)
         waiter,
         record.priority,
         now_ms,
-        math.huge
+        math_huge
     )
     if id < 0 then
         return "queue_full"

@@ -1,3 +1,7 @@
+local math_abs = math.abs
+local math_huge = math.huge
+local math_min = math.min
+local tonumber = tonumber
 local ____exports = {}
 local ____priority = require("resty.ax.core.priority")
 local LOWEST_PRIORITY = ____priority.LOWEST_PRIORITY
@@ -25,7 +29,7 @@ function ____exports.newOthers(name)
     end
     return {
         name = name,
-        key = math.huge,
+        key = math_huge,
         length = 0,
         counts = counts,
         read_at_ms = -1,
@@ -36,12 +40,12 @@ end
 local function addRecord(others, text, now_ms)
     local at_ms, key, a, b, c, d, e = string.match(text, "^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$")
     local at = tonumber(at_ms)
-    if at == nil or math.abs(now_ms - at) > STALE_MS then
+    if at == nil or math_abs(now_ms - at) > STALE_MS then
         return
     end
-    others.key = math.min(
+    others.key = math_min(
         others.key,
-        tonumber(key) or math.huge
+        tonumber(key) or math_huge
     )
     local texts = {
         a,
@@ -67,7 +71,7 @@ function ____exports.foldOthers(others, store, own_slot, now_ms)
         return
     end
     others.read_at_ms = now_ms
-    others.key = math.huge
+    others.key = math_huge
     others.length = 0
     do
         local k = 0
@@ -77,10 +81,10 @@ function ____exports.foldOthers(others, store, own_slot, now_ms)
         end
     end
     local last = store.get(others.time_key)
-    if type(last) ~= "number" or math.abs(now_ms - last) > STALE_MS then
+    if type(last) ~= "number" or math_abs(now_ms - last) > STALE_MS then
         return
     end
-    local slots = math.min(
+    local slots = math_min(
         asCount(store.get("worker:slots")),
         SLOTS_MAX
     )

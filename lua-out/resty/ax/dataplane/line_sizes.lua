@@ -1,3 +1,7 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local ____classes = require("resty.ax.core.classes")
 local DEFAULT_CLASSES = ____classes.DEFAULT_CLASSES
@@ -13,9 +17,9 @@ local function sizesOf(size, shared)
     local sizes = {}
     for priority = 1, LOWEST_PRIORITY do
         local share = shared and 1 - (priority - 1) * SHARE_STEP or 1
-        sizes[#sizes + 1] = math.max(
+        sizes[#sizes + 1] = math_max(
             1,
-            math.floor(size * share + 0.5)
+            math_floor(size * share + 0.5)
         )
     end
     return sizes
@@ -26,7 +30,7 @@ local function classSizesOf(config, given)
     do
         local k = 0
         while k < LOWEST_PRIORITY do
-            sizes[k + 1] = math.huge
+            sizes[k + 1] = math_huge
             k = k + 1
         end
     end
@@ -34,7 +38,7 @@ local function classSizesOf(config, given)
         local priority = priorityOf(meaning)
         local size = given[name]
         if priority ~= nil and size ~= nil then
-            sizes[priority] = math.min(sizes[priority], size)
+            sizes[priority] = math_min(sizes[priority], size)
         end
     end
     return sizes

@@ -1,4 +1,8 @@
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
+local ____cost = require("resty.ax.core.cost")
+local weigh = ____cost.weigh
 local ____counters = require("resty.ax.dataplane.counters")
 local countOutcome = ____counters.countOutcome
 local ____peak = require("resty.ax.core.peak")
@@ -35,16 +39,16 @@ local MAX_FAILURE_GAIN = 0.5
 local function gain(upstream, node, latency_ms, now_ms)
     local last_ms = upstream.pool.last_sample_ms[node + 1]
     upstream.pool.last_sample_ms[node + 1] = now_ms
-    local unknown_ms = math.max(0, now_ms - latency_ms - last_ms)
+    local unknown_ms = math_max(0, now_ms - latency_ms - last_ms)
     local share = unknown_ms / (unknown_ms + DECAY_MS)
-    return math.min(share, last_ms > 0 and MAX_GAIN or FIRST_GAIN)
+    return math_min(share, last_ms > 0 and MAX_GAIN or FIRST_GAIN)
 end
 ---
 -- @param counted_ms what of the latency goes into the mean; the peak takes all of it
 local function learnLatency(upstream, node, latency_ms, counted_ms, share, elapsed_ms)
     local pool = upstream.pool
     local mean_ms = pool.latency_ms[node + 1]
-    pool.latency_ms[node + 1] = floorLatency(mean_ms + math.max(share, LATENCY_GAIN) * (counted_ms - mean_ms))
+    pool.latency_ms[node + 1] = floorLatency(mean_ms + math_max(share, LATENCY_GAIN) * (counted_ms - mean_ms))
     pool.peak_latency_ms[node + 1] = floorLatency(nextPeak(pool.peak_latency_ms[node + 1], latency_ms, elapsed_ms))
 end
 local function learnSuccess(upstream, node, latency_ms, now_ms)
@@ -52,7 +56,7 @@ local function learnSuccess(upstream, node, latency_ms, now_ms)
     local elapsed_ms = now_ms - pool.last_sample_ms[node + 1]
     local share = gain(upstream, node, latency_ms, now_ms)
     local has_news = share <= LATENCY_GAIN
-    local counted_ms = has_news and math.min(latency_ms, SPIKE_LATENCIES * pool.latency_ms[node + 1]) or latency_ms
+    local counted_ms = has_news and math_min(latency_ms, SPIKE_LATENCIES * pool.latency_ms[node + 1]) or latency_ms
     local ____pool_samples_0, ____temp_1 = pool.samples, node + 1
     ____pool_samples_0[____temp_1] = ____pool_samples_0[____temp_1] + 1
     learnLatency(
@@ -64,7 +68,7 @@ local function learnSuccess(upstream, node, latency_ms, now_ms)
         elapsed_ms
     )
     local ____pool_success_2, ____temp_3 = pool.success, node + 1
-    ____pool_success_2[____temp_3] = ____pool_success_2[____temp_3] + math.max(share, SUCCESS_GAIN) * (1 - pool.success[node + 1])
+    ____pool_success_2[____temp_3] = ____pool_success_2[____temp_3] + math_max(share, SUCCESS_GAIN) * (1 - pool.success[node + 1])
 end
 --- The client gave up waiting: no failure of the node, but it is known to be no faster than that. Without this, a
 -- node that hangs looks idle, and as fast as ever, whenever clients have less patience than nginx.
@@ -89,7 +93,7 @@ local function worseThanBest(pool, node)
     do
         local k = 0
         while k < pool.candidate_count do
-            best = math.max(best, pool.success[pool.candidates[k + 1] + 1])
+            best = math_max(best, pool.success[pool.candidates[k + 1] + 1])
             k = k + 1
         end
     end
@@ -102,11 +106,12 @@ end
 function ____exports.learnFailure(upstream, node, answered, now_ms)
     local pool = upstream.pool
     local share = gain(upstream, node, 0, now_ms)
-    local failure_share = math.min(
-        math.max(share, FAILURE_GAIN),
+    local failure_share = math_min(
+        math_max(share, FAILURE_GAIN),
         MAX_FAILURE_GAIN
     )
     pool.success[node + 1] = floorSuccess(pool.success[node + 1] * (1 - failure_share))
+    weigh(pool, node)
     if upstream.door.line ~= nil and upstream.slots ~= nil then
         pace(
             upstream.slots,
@@ -132,16 +137,17 @@ end
 -- falls as by a failure, and rises with the requests that it accepts.
 function ____exports.learnBusy(upstream, node, now_ms)
     local pool = upstream.pool
-    local share = math.min(
-        math.max(
+    local share = math_min(
+        math_max(
             gain(upstream, node, 0, now_ms),
             FAILURE_GAIN
         ),
         MAX_FAILURE_GAIN
     )
     pool.success[node + 1] = floorSuccess(pool.success[node + 1] * (1 - share))
+    weigh(pool, node)
 end
---- Accounts one ended try.
+--- Accounts one ended try, and weighs its node.
 -- 
 -- @param latency_ms time to first byte; of an aborted try, how long the client waited (0 = unknown)
 -- @param live whether the live measurements still have to learn of it (a failed try before a retry has been learnt)
@@ -173,5 +179,6 @@ function ____exports.accountTry(upstream, node, outcome, latency_ms, live, now_m
     elseif live then
         learnAbort(upstream, node, latency_ms, now_ms)
     end
+    weigh(upstream.pool, node)
 end
 return ____exports

@@ -1,3 +1,4 @@
+local math_min = math.min
 -- Lua Library inline imports
 local function __TS__ObjectAssign(target, ...)
     local sources = {...}
@@ -150,7 +151,7 @@ local function zoneLoad(placement, nodes, view, ____local)
         local k = 0
         while k < view.candidate_count do
             local node = view.candidates[k + 1]
-            load.weight = load.weight + math.min(view.weight[node + 1], nodes[node + 1].weight)
+            load.weight = load.weight + math_min(view.weight[node + 1], nodes[node + 1].weight)
             load.in_flight = load.in_flight + (view.in_flight[node + 1] + view.others_in_flight[node + 1])
             load.capacity = load.capacity + view.capacity[node + 1]
             k = k + 1

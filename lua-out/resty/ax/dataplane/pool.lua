@@ -1,3 +1,4 @@
+local math_max = math.max
 local ____exports = {}
 local ____cost = require("resty.ax.core.cost")
 local inverseOf = ____cost.inverseOf
@@ -57,6 +58,11 @@ function ____exports.newPool(config)
         capacity = {},
         reports = {},
         price = {},
+        resting_cost = {},
+        silent_since_ms = {},
+        silence_per_ms = {},
+        load_rank = {},
+        highest_prior = 1,
         candidates = {},
         candidate_count = 0,
         candidate_of = {},
@@ -73,12 +79,12 @@ function ____exports.newPool(config)
 end
 --- nginx measures in whole milliseconds: below half of one, nothing is known but "fast".
 function ____exports.floorLatency(latency_ms)
-    local floored = math.max(latency_ms, 0.5)
+    local floored = math_max(latency_ms, 0.5)
     return floored
 end
 --- Never 0: a node that always fails must stay comparable, and be able to recover.
 function ____exports.floorSuccess(success)
-    local floored = math.max(success, 0.05)
+    local floored = math_max(success, 0.05)
     return floored
 end
 return ____exports

@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local ____error_text = require("resty.ax.dataplane.error_text")
 local errorText = ____error_text.errorText

@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_max = math.max
 local ____exports = {}
 local ____rate_limit = require("resty.ax.core.rate_limit")
 local newRateLimit = ____rate_limit.newRateLimit
@@ -11,9 +13,9 @@ function ____exports.gatewayLimit(config, store, now_ms)
     if rate == nil then
         return nil
     end
-    local burst = config.global_qps_burst or math.max(
+    local burst = config.global_qps_burst or math_max(
         2,
-        math.floor(rate * BURST_SHARE)
+        math_floor(rate * BURST_SHARE)
     )
     return newRateLimit(
         store,

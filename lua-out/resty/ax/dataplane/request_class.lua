@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local ____cidr = require("resty.ax.core.cidr")
 local isInRanges = ____cidr.isInRanges

@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local ____request_key = require("resty.ax.core.request_key")
 local keyOf = ____request_key.keyOf

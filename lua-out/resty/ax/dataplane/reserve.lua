@@ -1,4 +1,6 @@
 local ____exports = {}
+local ____cost = require("resty.ax.core.cost")
+local weigh = ____cost.weigh
 local ____states = require("resty.ax.core.health.states")
 local isUsable = ____states.isUsable
 local STATES = ____states.STATES
@@ -31,6 +33,7 @@ function ____exports.reserve(upstream, record, now_ms, report)
     record.next = record
     local ____upstream_pool_in_flight_0, ____temp_1 = upstream.pool.in_flight, node + 1
     ____upstream_pool_in_flight_0[____temp_1] = ____upstream_pool_in_flight_0[____temp_1] + 1
+    weigh(upstream.pool, node)
     return true
 end
 --- Whether the place that a request has may be used: it is in this upstream, and its node has not been taken out

@@ -1,3 +1,5 @@
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local mark
 local ____fraction = require("resty.ax.core.fraction")
@@ -20,6 +22,10 @@ local REFUSED_FOR_MS = 2
 function ____exports.forgetFull(slots)
     slots.all_full_until_ms = ____exports.NOT_HELD_MS
     slots.all_hard_full_until_ms = ____exports.NOT_HELD_MS
+end
+--- Whether any node was refused, or all: far from the limits there is nothing to forget.
+function ____exports.hasMarks(slots)
+    return slots.closed_count > 0 or slots.all_full_until_ms > 0 or slots.all_hard_full_until_ms > 0
 end
 --- The most that the pick under way may have leased, over all workers.
 function ____exports.capOf(slots, at)
@@ -53,8 +59,8 @@ function ____exports.pace(slots, node, latency_ms, worse, now_ms)
     if limit == 0 or worse <= 0 then
         return
     end
-    local begin_ms = math.max(now_ms, slots.paced_until_ms[node + 1])
-    slots.paced_until_ms[node + 1] = math.min(begin_ms + latency_ms / limit * worse, now_ms + PACED_MAX_MS)
+    local begin_ms = math_max(now_ms, slots.paced_until_ms[node + 1])
+    slots.paced_until_ms[node + 1] = math_min(begin_ms + latency_ms / limit * worse, now_ms + PACED_MAX_MS)
     mark(slots, node)
 end
 --- Takes the marks off that are no longer true.
@@ -94,7 +100,7 @@ local NODES_PER_MS = 250
 local RESCAN_MS = 20
 --- A whole pick has found every node full: so it is for others of its kind, and for those that may use less.
 function ____exports.noteAllFull(slots, now_ms)
-    local until_ms = now_ms + math.max(REFUSED_FOR_MS, slots.n / NODES_PER_MS)
+    local until_ms = now_ms + math_max(REFUSED_FOR_MS, slots.n / NODES_PER_MS)
     slots.all_full_until_ms = until_ms
     if slots.allow_last == 1 then
         slots.all_hard_full_until_ms = until_ms

@@ -1,3 +1,4 @@
+local math_min = math.min
 local ____exports = {}
 local leaseFor
 local ____slots = require("resty.ax.core.slots")
@@ -13,6 +14,7 @@ local ____slot_marks = require("resty.ax.dataplane.slot_marks")
 local capOf = ____slot_marks.capOf
 local close = ____slot_marks.close
 local forgetFull = ____slot_marks.forgetFull
+local hasMarks = ____slot_marks.hasMarks
 local NEVER_MS = ____slot_marks.NEVER_MS
 local NOT_HELD_MS = ____slot_marks.NOT_HELD_MS
 local wasRefused = ____slot_marks.wasRefused
@@ -165,7 +167,7 @@ function ____exports.setLimit(slots, node, limit)
     slots.limit[node + 1] = lowered and limit or own
     slots.patient[node + 1] = lowered and limit or slots.own_patient[node + 1]
     local own_hard = slots.own_hard[node + 1]
-    slots.hard[node + 1] = lowered and math.min(
+    slots.hard[node + 1] = lowered and math_min(
         hardLimit(limit, slots.moved_overflow_ratio),
         own_hard
     ) or own_hard
@@ -204,10 +206,12 @@ function ____exports.freeSlot(slots, at)
     if slots.limit[at + 1] == 0 then
         return
     end
-    slots.refused_ms[at + 1] = NEVER_MS
-    slots.refused_hard_ms[at + 1] = NEVER_MS
-    if at < slots.n then
-        forgetFull(slots)
+    if at == slots.n or hasMarks(slots) then
+        slots.refused_ms[at + 1] = NEVER_MS
+        slots.refused_hard_ms[at + 1] = NEVER_MS
+        if at < slots.n then
+            forgetFull(slots)
+        end
     end
     if slots.used[at + 1] >= slots.held[at + 1] then
         return

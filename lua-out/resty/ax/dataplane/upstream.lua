@@ -1,3 +1,5 @@
+local math_abs = math.abs
+local math_floor = math.floor
 local ____exports = {}
 local setUp, startStrategy, setUpNode, newListHead
 local ____log_watch = require("resty.ax.dataplane.log_watch")
@@ -138,7 +140,7 @@ function ____exports.newUpstream(config, strategy, custom, seed, keys)
         snapshot_taken_ms = 0,
         logs = newLogWatch(),
         picks_total = 0,
-        turn = math.floor(math.abs(seed))
+        turn = math_floor(math_abs(seed))
     }
     setUp(upstream, seed)
     return upstream

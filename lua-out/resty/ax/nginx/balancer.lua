@@ -1,5 +1,7 @@
 local ____exports = {}
 local balancer = require("ngx.balancer")
+local setCurrentPeer = balancer.set_current_peer
+local getLastFailure = balancer.get_last_failure
 --- Status that makes nginx end the request with 502 instead of asking for another peer (NGX_BUSY).
 local NO_LIVE_PEER = -3
 --- Sends the current try to a peer. Balancer phase.
@@ -7,7 +9,7 @@ local NO_LIVE_PEER = -3
 -- @param host an IP address (IPv6 in brackets) or "unix:/path"
 -- @param port 0 for a unix socket
 function ____exports.setPeer(host, port)
-    return balancer.set_current_peer(host, port)
+    return setCurrentPeer(host, port)
 end
 --- Whether connections can be kept from Lua: lua-resty-core 0.1.29 and lua-nginx-module 0.10.27 can. The function is
 -- looked for, not the version: builds carry patches.
@@ -41,7 +43,7 @@ end
 -- 
 -- @returns "failed" or "next" and a status; undefined on the first try
 function ____exports.lastFailure()
-    return balancer.get_last_failure()
+    return getLastFailure()
 end
 --- Ends the tries: the client gets nginx's 502. Balancer phase.
 function ____exports.endTries()

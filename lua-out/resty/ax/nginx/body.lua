@@ -1,3 +1,5 @@
+local pcall = pcall
+local tonumber = tonumber
 local ____exports = {}
 ---
 -- @returns the media type in lower case without parameters: "application/json"; "" when there is none

@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local opt = require("jit.opt")
 --- LuaJIT's own limits end a trace after 4000 instructions or 500 constants: too few for a pick with the calls into nginx

@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 --- Loads a Lua module of the user's from lua_package_path. init phase.
 -- 

@@ -1,3 +1,4 @@
+local tonumber = tonumber
 local ____exports = {}
 local ffi = require("ffi")
 local ____files = require("resty.ax.nginx.files")

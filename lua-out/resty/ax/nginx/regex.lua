@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 --- Compiled once and kept: the patterns are few, and the configuration's.
 local OPTIONS = "o"

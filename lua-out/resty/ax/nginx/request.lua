@@ -1,18 +1,22 @@
+local tonumber = tonumber
 local ____exports = {}
 local ffi = require("ffi")
 local base = require("resty.core.base")
+local cast = ffi.cast
+local getRequest = base.get_request
+local startTime = ngx.req.start_time
 --- The address of nginx's structure for the current request, as a number: constant over retries and
 -- internal redirects, reused after the request has ended. Request phases only.
 function ____exports.requestKey()
-    local key = tonumber(ffi.cast(
+    local key = tonumber(cast(
         "uintptr_t",
-        base.get_request()
+        getRequest()
     ))
     return key
 end
 --- When the current request began, seconds with ms resolution. Only for comparing: it is wall-clock time.
 function ____exports.requestBorn()
-    local born = ngx.req.start_time()
+    local born = startTime()
     return born
 end
 function ____exports.isSubrequest()

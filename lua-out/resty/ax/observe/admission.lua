@@ -1,3 +1,6 @@
+local math_abs = math.abs
+local math_floor = math.floor
+local math_min = math.min
 local ____exports = {}
 local ____histogram = require("resty.ax.core.histogram")
 local addSparse = ____histogram.addSparse
@@ -60,7 +63,7 @@ local function sumReports(deps, name, now_ms)
             k = k + 1
         end
     end
-    local slots = math.min(
+    local slots = math_min(
         count(deps.store, "worker:slots"),
         SLOTS_MAX
     )
@@ -76,7 +79,7 @@ local function sumReports(deps, name, now_ms)
             end
             local record = ____temp_12
             local at_ms = asNumber(record and record.at_ms)
-            if record ~= nil and at_ms ~= nil and math.abs(now_ms - at_ms) < WORKER_DEAD_MS then
+            if record ~= nil and at_ms ~= nil and math_abs(now_ms - at_ms) < WORKER_DEAD_MS then
                 local ____asRecord_17 = asRecord
                 local ____opt_15 = asRecord(record.upstreams)
                 local report = ____asRecord_17(____opt_15 and ____opt_15[name])
@@ -122,7 +125,7 @@ local function drainStatus(deps, name, now_ms)
     end
     return {
         by = (record and record.by) == "size" and "size" or "operator",
-        since_s = math.floor(now_ms - (asNumber(record and record.since_ms) or now_ms)) / 1000,
+        since_s = math_floor(now_ms - (asNumber(record and record.since_ms) or now_ms)) / 1000,
         refuse = jsonList(refuse),
         extra = asCount(record and record.extra)
     }

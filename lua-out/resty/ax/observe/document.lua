@@ -1,3 +1,5 @@
+local math_huge = math.huge
+local math_max = math.max
 local ____exports = {}
 local sortedKeys, escape, followers, secondFits, sequenceAt, validUtf8, stringText, numberText, newLine, writeList, writeObject, write, EMPTY_LIST, RANKS, ESCAPES, REPLACEMENT
 function sortedKeys(record)
@@ -79,7 +81,7 @@ function validUtf8(text)
     while at <= #text do
         local length = sequenceAt(text, at)
         parts[#parts + 1] = length > 0 and string.sub(text, at, at + length - 1) or REPLACEMENT
-        at = at + math.max(1, length)
+        at = at + math_max(1, length)
     end
     return table.concat(parts)
 end
@@ -92,7 +94,7 @@ function stringText(text)
     return ("\"" .. escaped) .. "\""
 end
 function numberText(value)
-    if not (value > -math.huge and value < math.huge) then
+    if not (value > -math_huge and value < math_huge) then
         return "null"
     end
     return string.format("%.14g", value)

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 -- Lua Library inline imports
 local function __TS__ObjectAssign(target, ...)
     local sources = {...}
@@ -55,7 +56,7 @@ function ____exports.readEvents(deps, upstream, limit, now_ms, only)
                     events[#events + 1] = __TS__ObjectAssign(
                         {},
                         event,
-                        {age_s = math.floor(age_ms) / 1000}
+                        {age_s = math_floor(age_ms) / 1000}
                     )
                 end
             end

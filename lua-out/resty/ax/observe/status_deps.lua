@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 ---
 -- @returns the object whose JSON text is kept under `key`; undefined when there is none, or it is damaged. Any phase.
@@ -11,11 +12,11 @@ function ____exports.decodeObject(deps, key)
 end
 --- Four decimals are more than any of these figures means.
 function ____exports.rounded(value)
-    return math.floor(value * 10000 + 0.5) / 10000
+    return math_floor(value * 10000 + 0.5) / 10000
 end
 ---
 -- @returns whole milliseconds between the two, in s
 function ____exports.seconds(from_ms, to_ms)
-    return math.floor(to_ms - from_ms) / 1000
+    return math_floor(to_ms - from_ms) / 1000
 end
 return ____exports

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 local ____operator = require("resty.ax.core.operator")
 local isInForce = ____operator.isInForce
@@ -29,10 +30,10 @@ end
 function ____exports.willStatus(will, now_ms)
     local status = {
         kind = will.kind,
-        since_s = math.floor(now_ms - will.at_ms) / 1000
+        since_s = math_floor(now_ms - will.at_ms) / 1000
     }
     if will.until_ms ~= nil then
-        status.until_s = math.floor(will.until_ms - now_ms) / 1000
+        status.until_s = math_floor(will.until_ms - now_ms) / 1000
     end
     status.why = will.why
     status.by = will.by

@@ -1,3 +1,4 @@
+local math_abs = math.abs
 local ____exports = {}
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
@@ -35,7 +36,7 @@ function ____exports.workerStatus(deps, now_ms)
                 if exiting then
                     ____exiting_0 = deps.processAlive(record.pid)
                 else
-                    ____exiting_0 = math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS
+                    ____exiting_0 = math_abs(now_ms - record.at_ms) < WORKER_DEAD_MS
                 end
                 local alive = ____exiting_0
                 if alive then

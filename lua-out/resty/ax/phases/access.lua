@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local ____admission = require("resty.ax.dataplane.admission")
 local decide = ____admission.decide

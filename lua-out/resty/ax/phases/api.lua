@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local ____api = require("resty.ax.control.api")
 local route = ____api.route

@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local ____counters = require("resty.ax.dataplane.counters")
 local countPick = ____counters.countPick

@@ -1,3 +1,4 @@
+local pcall = pcall
 -- Lua Library inline imports
 local function __TS__ObjectAssign(target, ...)
     local sources = {...}
@@ -38,8 +39,6 @@ local ____exchange = require("resty.ax.dataplane.exchange")
 local publish = ____exchange.publish
 local readOthers = ____exchange.readOthers
 local readSnapshots = ____exchange.readSnapshots
-local ____in_flight = require("resty.ax.dataplane.in_flight")
-local setLongAside = ____in_flight.setLongAside
 local ____prepare = require("resty.ax.dataplane.prepare")
 local prepareAll = ____prepare.prepareAll
 local ____line = require("resty.ax.dataplane.line")
@@ -61,10 +60,8 @@ local ____log_watch = require("resty.ax.dataplane.log_watch")
 local missingLog = ____log_watch.missingLog
 local ____sweep = require("resty.ax.dataplane.sweep")
 local sweep = ____sweep.sweep
-local ____candidates = require("resty.ax.dataplane.candidates")
-local refreshPlacement = ____candidates.refreshPlacement
-local ____holds = require("resty.ax.dataplane.holds")
-local releaseHolds = ____holds.releaseHolds
+local ____refresh = require("resty.ax.dataplane.refresh")
+local refresh = ____refresh.refresh
 local ____upstream = require("resty.ax.dataplane.upstream")
 local newUpstream = ____upstream.newUpstream
 local ____worker = require("resty.ax.dataplane.worker")
@@ -157,9 +154,7 @@ function receiveAll(worker, now_ms, pauseBetween)
     readLimits(worker.store, worker.upstreams, decodeOrNothing)
     readDrains(worker.store, worker.upstreams, decodeOrNothing, now_ms)
     for ____, upstream in ipairs(worker.upstreams) do
-        releaseHolds(upstream, now_ms)
-        setLongAside(upstream, now_ms)
-        refreshPlacement(upstream)
+        refresh(upstream, now_ms)
     end
 end
 local SWEEP_EVERY_MS = 5000

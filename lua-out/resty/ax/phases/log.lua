@@ -1,9 +1,13 @@
+local pcall = pcall
+local tonumber = tonumber
 local ____exports = {}
 local ____address = require("resty.ax.core.config.address")
 local formatAddress = ____address.formatAddress
 local ____log_values = require("resty.ax.core.log_values")
 local shortTimeOf = ____log_values.shortTimeOf
 local statusOf = ____log_values.statusOf
+local ____cost = require("resty.ax.core.cost")
+local weigh = ____cost.weigh
 local ____tries = require("resty.ax.core.tries")
 local matchTries = ____tries.matchTries
 local splitTries = ____tries.splitTries
@@ -11,6 +15,7 @@ local ____counters = require("resty.ax.dataplane.counters")
 local noteRetryAfter = ____counters.noteRetryAfter
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local endTry = ____in_flight.endTry
+local endTryUnweighed = ____in_flight.endTryUnweighed
 local noteAnswered = ____in_flight.noteAnswered
 local ____line = require("resty.ax.dataplane.line")
 local abandon = ____line.abandon
@@ -241,9 +246,18 @@ local function account()
         discard(worker.requests, record, now_ms)
         return
     end
-    endTry(record)
+    local weighs = record.tries == 1 and not record.reserved
+    if weighs then
+        endTryUnweighed(record)
+    else
+        endTry(record)
+    end
     local status = variable("upstream_status")
-    if status ~= nil then
+    if status == nil then
+        if weighs then
+            weigh(record.try_upstream[1].pool, record.try_node[1])
+        end
+    else
         if record.tries == 1 and #status <= 3 then
             accountSingle(record, status, now_ms)
         elseif record.tries > 0 then

@@ -1,3 +1,5 @@
+local math_huge = math.huge
+local tonumber = tonumber
 local ____exports = {}
 local ____request = require("resty.ax.nginx.request")
 local variable = ____request.variable
@@ -23,8 +25,8 @@ end
 function ____exports.patienceMs(upstream)
     local name = upstream.door.deadline_variable
     if name == nil then
-        return math.huge
+        return math_huge
     end
-    return wholeNumber(variable(name) or "") or math.huge
+    return wholeNumber(variable(name) or "") or math_huge
 end
 return ____exports

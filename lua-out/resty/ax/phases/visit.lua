@@ -1,3 +1,4 @@
+local tonumber = tonumber
 local ____exports = {}
 local ____tries = require("resty.ax.core.tries")
 local splitTries = ____tries.splitTries

@@ -1,3 +1,5 @@
+local math_min = math.min
+local pcall = pcall
 local ____exports = {}
 local ____in_flight = require("resty.ax.dataplane.in_flight")
 local endTry = ____in_flight.endTry
@@ -69,7 +71,7 @@ local function sleep(worker, waiter)
         local polls = hall.poller == waiter
         awaitPost(
             semaphore,
-            polls and math.min(POLL_MS, left_ms) or left_ms
+            polls and math_min(POLL_MS, left_ms) or left_ms
         )
         if polls and waiter.state == 1 then
             if worker.exiting then

@@ -56,29 +56,51 @@ export function inverseOf(prior: number): number {
  * a longer time. The root, because the score is made of the same latencies and errors, up to a minute old: in full it
  * would hold back a recovered node for as long; left out, a slow node gets twice as many requests under pressure.
  *
- * Written without a branch, for the loop of `cheapest`: LuaJIT compiles each way through a branch to a trace of its own,
- * and going from one to another costs more than all of the arithmetic. One division and one root: with the terms above
- * it would be four divisions (latency · √latency · silence is √latency · clamp(…) after cancelling).
+ * All but the silence is in `resting_cost` already (`weigh`). Without a branch, for the loop of `leastOfMany`: LuaJIT
+ * compiles each way through a branch to a trace of its own, and going from one to another costs more than all of the
+ * arithmetic.
  *
  * @param now_ms monotonic ms
  */
 export function cost(pool: Pool, node: number, now_ms: number): number {
+  const silence = (now_ms - pool.silent_since_ms[node]) * pool.silence_per_ms[node];
+  return pool.resting_cost[node] * Math.max(1, Math.min(silence, SILENCE_FACTOR_MAX));
+}
+
+/**
+ * Brings up to date what picks read of a node: the parts of its cost, and its rank by load. To be called after any
+ * change of what it is made of. A pick looks at every node and a request changes one: it is cheaper here.
+ */
+export function weigh(pool: Pool, node: number): void {
   const latency_ms = pool.latency_ms[node];
   const success = pool.success[node];
+  const inverse_prior = pool.inverse_prior[node];
   const oldest_start_ms = pool.oldest_start_ms[node];
   const own = pool.in_flight[node] - pool.long_in_flight[node];
   // Both sides of the others' share are multiplied by this.
   const aged_ms = latency_ms + OTHERS_AGE_MS;
   const in_flight = (own + 1) * aged_ms + pool.others_in_flight[node] * latency_ms;
-  const silent_ms = now_ms - Math.max(oldest_start_ms, pool.last_sample_ms[node]);
+  const dearness = in_flight * latency_ms * Math.sqrt(latency_ms) * inverse_prior;
   // 0 when nothing is waited for, else all of them: clocks do not start at fractions of a millisecond.
   const waiting = Math.min(own, oldest_start_ms * IN_FLIGHT_MAX);
-  const expected_ms = Math.max(
-    latency_ms,
-    Math.min((silent_ms * waiting) / SILENCE_LIMIT, latency_ms * SILENCE_FACTOR_MAX),
-  );
-  const dearness = in_flight * Math.sqrt(latency_ms) * expected_ms * pool.inverse_prior[node];
-  return dearness / (aged_ms * success * success * success);
+  pool.resting_cost[node] = dearness / (aged_ms * success * success * success);
+  pool.silent_since_ms[node] = Math.max(oldest_start_ms, pool.last_sample_ms[node]);
+  pool.silence_per_ms[node] = waiting / (SILENCE_LIMIT * latency_ms);
+  pool.load_rank[node] = Math.floor((own + 1) * inverse_prior * pool.highest_prior + 0.5);
+}
+
+/** The same for all nodes: flushes, and when candidates change. */
+export function weighAll(pool: Pool): void {
+  for (let node = 0; node < pool.n; node++) weigh(pool, node);
+}
+
+/** Notes the highest prior of the candidates, which loads are rounded by. Followed by `weighAll`. */
+export function noteHighestPrior(pool: Pool): void {
+  let least_inverse = Infinity;
+  for (let k = 0; k < pool.candidate_count; k++) {
+    least_inverse = Math.min(least_inverse, pool.inverse_prior[pool.candidates[k]]);
+  }
+  pool.highest_prior = 1 / least_inverse;
 }
 
 /**
@@ -90,140 +112,82 @@ const CLEARLY_CHEAPER = 0.7;
 /** Times by how much a candidate is dearer than the margin allows: more than any rank, however little that is. */
 const DEARER = 1e300;
 
-/** Candidates compared without a loop. With 16, LuaJIT gives the trace up in some places: "too many spill slots". */
-const FEW = 12;
-
-/** Costs by position among the candidates: valid within one call of `cheapest` only, like the loads. */
-const costs: number[] = [];
-/** Requests in flight for the prior, by position. */
-const loads: number[] = [];
-for (let k = 0; k < FEW; k++) {
-  costs[k] = 0;
-  loads[k] = 0;
-}
-
-/** Writes down cost and load of the candidate at a position; returns the cost. */
-function weigh(pool: Pool, node: number, at: number, now_ms: number): number {
-  const node_cost = cost(pool, node, now_ms);
-  costs[at] = node_cost;
-  loads[at] = (pool.in_flight[node] - pool.long_in_flight[node] + 1) * pool.inverse_prior[node];
-  return node_cost;
-}
+/** More than any number of candidates. */
+const POSITIONS_MAX = 1e9;
 
 /**
  * What decides between candidates: whether the cost is over the limit; then requests in flight for its prior, relative
- * to the highest prior and rounded, so that idle nodes of about the same prior are equal, whatever the noise of their
- * scores; then the position, counted from the offset on. Of the least one, the position can be read.
- *
- * @param turn position, counted from the offset on, below `count`
- * @param most the highest prior of all candidates
- */
-function rank(at: number, turn: number, count: number, limit: number, most: number): number {
-  return Math.floor(loads[at] * most + 0.5) * count + turn + Math.max(0, costs[at] - limit) * DEARER;
-}
-
-/**
- * 1 when `a` is at least `b`, else 0: whole numbers, and no branch.
+ * to the highest prior and rounded (`load_rank`), so that idle nodes of about the same prior are equal, whatever the
+ * noise of their scores; then the position, counted from the offset on. Of the least one, the position can be read.
  *
  * No function here returns what `Math.min` or `Math.max` returns: LuaJIT takes tail calls of these for loops, and gives
  * up ("leaving loop in root trace"). Nor what a function of ours returns, where it is one of many: more than fifteen tail
  * calls in a trace count as a loop, too.
+ *
+ * @param ahead position − offset: where it is negative, the turn comes after the last position
  */
-function isAtLeast(a: number, b: number): number {
-  const clamped = Math.max(0, Math.min(1, a - b + 1));
-  return clamped;
+function rank(pool: Pool, node: number, node_cost: number, ahead: number, count: number, limit: number): number {
+  const turn = Math.max(ahead, Math.min(ahead + count, ahead * -POSITIONS_MAX));
+  return pool.load_rank[node] * count + turn + Math.max(0, node_cost - limit) * DEARER;
 }
 
-/** Weighs four candidates from a position on, the last candidate standing in past the end; returns the least cost. */
-function weighFour(pool: Pool, candidates: number[], from: number, last: number, now_ms: number): number {
-  const second = Math.min(from + 1, last);
-  const third = Math.min(from + 2, last);
-  const fourth = Math.min(from + 3, last);
-  const least = Math.min(
-    weigh(pool, candidates[from], from, now_ms),
-    weigh(pool, candidates[second], second, now_ms),
-    weigh(pool, candidates[third], third, now_ms),
-    weigh(pool, candidates[fourth], fourth, now_ms),
-  );
-  return least;
-}
-
-/** The least inverse of a prior among the same four. */
-function leastInverse(pool: Pool, candidates: number[], from: number, last: number): number {
-  const inverse_prior = pool.inverse_prior;
-  const least = Math.min(
-    inverse_prior[candidates[from]],
-    inverse_prior[candidates[Math.min(from + 1, last)]],
-    inverse_prior[candidates[Math.min(from + 2, last)]],
-    inverse_prior[candidates[Math.min(from + 3, last)]],
-  );
-  return least;
-}
-
-function rankAt(at: number, count: number, offset: number, limit: number, most: number): number {
-  const turn = at - offset + count * (1 - isAtLeast(at, offset));
-  const own = rank(at, turn, count, limit, most);
-  return own;
-}
-
-/** The least rank of the same four. */
-function rankFour(from: number, count: number, offset: number, limit: number, most: number): number {
-  const last = count - 1;
-  const least = Math.min(
-    rankAt(from, count, offset, limit, most),
-    rankAt(Math.min(from + 1, last), count, offset, limit, most),
-    rankAt(Math.min(from + 2, last), count, offset, limit, most),
-    rankAt(Math.min(from + 3, last), count, offset, limit, most),
-  );
-  return least;
-}
+/** Candidates compared without a loop. */
+const FEW = 12;
 
 /**
  * The least rank among up to twelve. A trace of the balancer phase cannot contain a loop (phases/balancer.ts), and around
- * one it goes on in the interpreter: without, a pick is one piece of machine code.
+ * one it goes on in the interpreter: without, a pick is one piece of machine code. Costs are in variables, not in a
+ * table: after a store into one, LuaJIT reads all others anew.
  */
 function leastOfFew(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
-  const last = count - 1;
-  let least = weighFour(pool, candidates, 0, last, now_ms);
-  if (count > 4) least = Math.min(least, weighFour(pool, candidates, 4, last, now_ms));
-  if (count > 8) least = Math.min(least, weighFour(pool, candidates, 8, last, now_ms));
+  const cost_0 = cost(pool, candidates[0], now_ms);
+  const cost_1 = count > 1 ? cost(pool, candidates[1], now_ms) : Infinity;
+  const cost_2 = count > 2 ? cost(pool, candidates[2], now_ms) : Infinity;
+  const cost_3 = count > 3 ? cost(pool, candidates[3], now_ms) : Infinity;
+  const cost_4 = count > 4 ? cost(pool, candidates[4], now_ms) : Infinity;
+  const cost_5 = count > 5 ? cost(pool, candidates[5], now_ms) : Infinity;
+  const cost_6 = count > 6 ? cost(pool, candidates[6], now_ms) : Infinity;
+  const cost_7 = count > 7 ? cost(pool, candidates[7], now_ms) : Infinity;
+  const cost_8 = count > 8 ? cost(pool, candidates[8], now_ms) : Infinity;
+  const cost_9 = count > 9 ? cost(pool, candidates[9], now_ms) : Infinity;
+  const cost_10 = count > 10 ? cost(pool, candidates[10], now_ms) : Infinity;
+  const cost_11 = count > 11 ? cost(pool, candidates[11], now_ms) : Infinity;
+  const least_of_six = Math.min(cost_0, cost_1, cost_2, cost_3, cost_4, cost_5);
+  const least = count > 6 ? Math.min(least_of_six, cost_6, cost_7, cost_8, cost_9, cost_10, cost_11) : least_of_six;
   const limit = least / CLEARLY_CHEAPER;
-  let inverse = leastInverse(pool, candidates, 0, last);
-  if (count > 4) inverse = Math.min(inverse, leastInverse(pool, candidates, 4, last));
-  if (count > 8) inverse = Math.min(inverse, leastInverse(pool, candidates, 8, last));
-  const most = 1 / inverse;
-  let least_rank = rankFour(0, count, offset, limit, most);
-  if (count > 4) least_rank = Math.min(least_rank, rankFour(4, count, offset, limit, most));
-  if (count > 8) least_rank = Math.min(least_rank, rankFour(8, count, offset, limit, most));
-  return least_rank;
+  let first = rank(pool, candidates[0], cost_0, -offset, count, limit);
+  if (count > 1) first = Math.min(first, rank(pool, candidates[1], cost_1, 1 - offset, count, limit));
+  if (count > 2) first = Math.min(first, rank(pool, candidates[2], cost_2, 2 - offset, count, limit));
+  if (count > 3) first = Math.min(first, rank(pool, candidates[3], cost_3, 3 - offset, count, limit));
+  if (count > 4) first = Math.min(first, rank(pool, candidates[4], cost_4, 4 - offset, count, limit));
+  if (count > 5) first = Math.min(first, rank(pool, candidates[5], cost_5, 5 - offset, count, limit));
+  if (count > 6) first = Math.min(first, rank(pool, candidates[6], cost_6, 6 - offset, count, limit));
+  if (count > 7) first = Math.min(first, rank(pool, candidates[7], cost_7, 7 - offset, count, limit));
+  if (count > 8) first = Math.min(first, rank(pool, candidates[8], cost_8, 8 - offset, count, limit));
+  if (count > 9) first = Math.min(first, rank(pool, candidates[9], cost_9, 9 - offset, count, limit));
+  if (count > 10) first = Math.min(first, rank(pool, candidates[10], cost_10, 10 - offset, count, limit));
+  if (count > 11) first = Math.min(first, rank(pool, candidates[11], cost_11, 11 - offset, count, limit));
+  return first;
 }
 
-/** The least rank of the candidates from one position to before another. */
-function rankAll(from: number, to: number, turn: number, count: number, limit: number, most: number): number {
-  let least = Infinity;
-  for (let k = from; k < to; k++) least = Math.min(least, rank(k, k + turn, count, limit, most));
-  return least;
-}
+/** Costs by position among the candidates: valid within one call of `leastOfMany` only. */
+const costs: number[] = [];
 
 /** No branch in the loops; see `cost`. */
 function leastOfMany(pool: Pool, candidates: number[], count: number, offset: number, now_ms: number): number {
-  for (let k = costs.length; k < count; k++) {
-    costs[k] = 0;
-    loads[k] = 0;
-  }
-  let least_cost = Infinity;
-  let inverse = Infinity;
+  for (let k = costs.length; k < count; k++) costs[k] = 0;
+  let least = Infinity;
   for (let k = 0; k < count; k++) {
-    const node = candidates[k];
-    least_cost = Math.min(least_cost, weigh(pool, node, k, now_ms));
-    inverse = Math.min(inverse, pool.inverse_prior[node]);
+    const node_cost = cost(pool, candidates[k], now_ms);
+    costs[k] = node_cost;
+    least = Math.min(least, node_cost);
   }
-  const limit = least_cost / CLEARLY_CHEAPER;
-  const most = 1 / inverse;
-  const wrapped = rankAll(0, offset, count - offset, count, limit, most);
-  const unwrapped = rankAll(offset, count, -offset, count, limit, most);
-  const least = Math.min(wrapped, unwrapped);
-  return least;
+  const limit = least / CLEARLY_CHEAPER;
+  let least_rank = Infinity;
+  for (let k = 0; k < count; k++) {
+    least_rank = Math.min(least_rank, rank(pool, candidates[k], costs[k], k - offset, count, limit));
+  }
+  return least_rank;
 }
 
 /**
@@ -240,8 +204,7 @@ export function cheapest(pool: Pool, candidates: number[], count: number, offset
     count <= FEW
       ? leastOfFew(pool, candidates, count, offset, now_ms)
       : leastOfMany(pool, candidates, count, offset, now_ms);
-  const at = (least % count) + offset;
-  const position = at - count * isAtLeast(at, count);
+  const position = ((least % count) + offset) % count;
   // None when a measurement is no number, or beyond all bounds: no node is better than another then.
   return position >= 0 && position < count && position % 1 === 0 ? position : offset;
 }

@@ -53,6 +53,15 @@ export interface Pool {
   reports: Record<string, number[] | undefined>;
   /** What a request to the node costs its owner, relative to the others (node option `cost`). */
   price: number[];
+  /** Derived from the above (core/cost.ts, `weigh`): the cost of a node that has answered just now. */
+  resting_cost: number[];
+  /** Derived: since when the node has said nothing that it owes, monotonic ms, and what a millisecond more of it counts. */
+  silent_since_ms: number[];
+  silence_per_ms: number[];
+  /** Derived: this worker's requests in flight and one, for the node's prior relative to the highest; rounded. */
+  load_rank: number[];
+  /** Of all candidates. */
+  highest_prior: number;
   /** Usable nodes of the tier in use: candidates[0 .. candidate_count-1], ascending node numbers. */
   candidates: number[];
   candidate_count: number;

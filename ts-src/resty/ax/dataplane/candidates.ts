@@ -2,6 +2,7 @@
  * Which nodes picks may go to: the candidates of this worker's pool, out of the states that the collector
  * ruled, the holds of this worker and the operator's will. Written at flushes and when a node is held or let go.
  */
+import { noteHighestPrior, weighAll } from "../core/cost";
 import { measureLoads } from "../core/classes";
 import { isUsable as isUsableState, STATES } from "../core/health/states";
 import type { Pool } from "../core/pool";
@@ -59,6 +60,8 @@ export function rebuildCandidates(upstream: Upstream): void {
   if (count === 0) count = collectAny(upstream);
   pool.candidate_count = count;
   pool.version++;
+  noteHighestPrior(pool);
+  weighAll(pool);
   const placement = upstream.placement;
   if (placement !== undefined) {
     splitByZone(placement, pool);

@@ -3,6 +3,7 @@
  * at the end, so that the first is the oldest. All O(1), nothing allocated, and without branches: the
  * head of a list starts at 0, which is what "none in flight" reads as.
  */
+import { weigh } from "../core/cost";
 import type { RequestRecord } from "./requests";
 import { freeSlot, type Slots } from "./slots";
 import { giveTrialBack } from "./trials";
@@ -20,6 +21,7 @@ function append(upstream: Upstream, record: RequestRecord, node: number, now_ms:
   head.prev = record;
   pool.oldest_start_ms[node] = (head.next as RequestRecord).start_ms;
   pool.last_pick_ms[node] = now_ms;
+  weigh(pool, node);
 }
 
 /** The request is sent to the node where access() kept a place for it (reserve.ts); it counts in flight already. */
@@ -50,6 +52,14 @@ export function freeSlots(record: RequestRecord): void {
 
 /** The try in flight, if there is one, is over. */
 export function endTry(record: RequestRecord): void {
+  const node = record.node;
+  const upstream = record.upstream;
+  endTryUnweighed(record);
+  if (node >= 0 && upstream !== undefined) weigh(upstream.pool, node);
+}
+
+/** The same for a try that is accounted right away (outcome.ts), which weighs the node. */
+export function endTryUnweighed(record: RequestRecord): void {
   freeSlots(record);
   const node = record.node;
   const upstream = record.upstream;

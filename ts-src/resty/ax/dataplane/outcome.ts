@@ -2,6 +2,7 @@
  * From the end of a try to the pool's live measurements. Time constants are per worker; the snapshot
  * brings what the other workers saw.
  */
+import { weigh } from "../core/cost";
 import { countOutcome, Outcome } from "./counters";
 import { nextPeak } from "../core/peak";
 import type { Pool } from "../core/pool";
@@ -109,6 +110,7 @@ export function learnFailure(upstream: Upstream, node: number, answered: boolean
   const share = gain(upstream, node, 0, now_ms);
   const failure_share = Math.min(Math.max(share, FAILURE_GAIN), MAX_FAILURE_GAIN);
   pool.success[node] = floorSuccess(pool.success[node] * (1 - failure_share));
+  weigh(pool, node);
   if (upstream.door.line !== undefined && upstream.slots !== undefined)
     pace(upstream.slots, node, pool.latency_ms[node], worseThanBest(pool, node), now_ms);
   const counters = upstream.counters;
@@ -129,10 +131,11 @@ export function learnBusy(upstream: Upstream, node: number, now_ms: number): voi
   const pool = upstream.pool;
   const share = Math.min(Math.max(gain(upstream, node, 0, now_ms), FAILURE_GAIN), MAX_FAILURE_GAIN);
   pool.success[node] = floorSuccess(pool.success[node] * (1 - share));
+  weigh(pool, node);
 }
 
 /**
- * Accounts one ended try.
+ * Accounts one ended try, and weighs its node.
  * @param latency_ms time to first byte; of an aborted try, how long the client waited (0 = unknown)
  * @param live whether the live measurements still have to learn of it (a failed try before a retry has been learnt)
  */
@@ -163,4 +166,5 @@ export function accountTry(
   } else if (live) {
     learnAbort(upstream, node, latency_ms, now_ms);
   }
+  weigh(upstream.pool, node);
 }

@@ -3,6 +3,7 @@
  * very one for the first try. A place counts as in flight from the moment it is kept, so whatever ends a try
  * (the log phase, a redirect, the sweep) also gives back a place that was never used.
  */
+import { weigh } from "../core/cost";
 import { isUsable, STATES } from "../core/health/states";
 import type { FaultReporter } from "./pick";
 import { pickNode } from "./pick";
@@ -29,6 +30,7 @@ export function reserve(upstream: Upstream, record: RequestRecord, now_ms: numbe
   record.prev = record;
   record.next = record;
   upstream.pool.in_flight[node]++;
+  weigh(upstream.pool, node);
   return true;
 }
 

@@ -19,6 +19,11 @@ export function forgetFull(slots: Slots): void {
   slots.all_hard_full_until_ms = NOT_HELD_MS;
 }
 
+/** Whether any node was refused, or all: far from the limits there is nothing to forget. */
+export function hasMarks(slots: Slots): boolean {
+  return slots.closed_count > 0 || slots.all_full_until_ms > 0 || slots.all_hard_full_until_ms > 0;
+}
+
 /** The most that the pick under way may have leased, over all workers. */
 export function capOf(slots: Slots, at: number): number {
   if (slots.allow === Allow.Limit) return slots.limit[at];

@@ -10,7 +10,7 @@
 import { freedKey, hardLimit, heldKey, totalKey } from "../core/slots";
 import type { Store } from "../core/store";
 import { giveIdle, lease, writeHeld } from "./leases";
-import { capOf, close, forgetFull, NEVER_MS, NOT_HELD_MS, wasRefused } from "./slot_marks";
+import { capOf, close, forgetFull, hasMarks, NEVER_MS, NOT_HELD_MS, wasRefused } from "./slot_marks";
 
 /** How much of a limit may be used. */
 export const enum Allow {
@@ -267,10 +267,12 @@ function leaseFor(slots: Slots, at: number, now_ms: number): boolean {
 export function freeSlot(slots: Slots, at: number): void {
   slots.used[at]--;
   if (slots.limit[at] === 0) return;
-  slots.refused_ms[at] = NEVER_MS;
-  slots.refused_hard_ms[at] = NEVER_MS;
-  // A refused request gives back what it had of the upstream as a whole: that makes no room at a node.
-  if (at < slots.n) forgetFull(slots);
+  if (at === slots.n || hasMarks(slots)) {
+    slots.refused_ms[at] = NEVER_MS;
+    slots.refused_hard_ms[at] = NEVER_MS;
+    // A refused request gives back what it had of the upstream as a whole: that makes no room at a node.
+    if (at < slots.n) forgetFull(slots);
+  }
   if (slots.used[at] >= slots.held[at]) return;
   slots.touched[at] = true;
   giveIdle(slots, at);

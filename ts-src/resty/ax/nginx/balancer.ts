@@ -1,5 +1,9 @@
 import * as balancer from "ngx.balancer";
 
+// Looked up once: for a trace, a local variable is a constant.
+const setCurrentPeer = balancer.set_current_peer;
+const getLastFailure = balancer.get_last_failure;
+
 /** Status that makes nginx end the request with 502 instead of asking for another peer (NGX_BUSY). */
 const NO_LIVE_PEER = -3;
 
@@ -9,7 +13,7 @@ const NO_LIVE_PEER = -3;
  * @param port 0 for a unix socket
  */
 export function setPeer(host: string, port: number): LuaMultiReturn<[true | undefined, string | undefined]> {
-  return balancer.set_current_peer(host, port);
+  return setCurrentPeer(host, port);
 }
 
 /**
@@ -51,7 +55,7 @@ export function allowTries(count: number): void {
 export function lastFailure(): LuaMultiReturn<
   ["next" | "failed" | "keepalive" | undefined, number | string | undefined]
 > {
-  return balancer.get_last_failure();
+  return getLastFailure();
 }
 
 /** Ends the tries: the client gets nginx's 502. Balancer phase. */

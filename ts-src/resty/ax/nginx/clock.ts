@@ -18,6 +18,9 @@ interface ClockLibrary {
 
 ffi.cdef(DECLARATIONS);
 
+// Looked up once: for a trace, a local variable is a constant.
+const monotonicMs = time.monotonic_msec;
+
 const CLOCK_MONOTONIC = 1;
 
 const timespec = ffi.new("ax_timespec") as Timespec;
@@ -27,7 +30,7 @@ const timespec = ffi.new("ax_timespec") as Timespec;
  * same clock in every process; untouched by clock steps. Any phase.
  */
 export function nowMs(): number {
-  const now_ms = time.monotonic_msec();
+  const now_ms = monotonicMs();
   return now_ms;
 }
 

@@ -1,6 +1,11 @@
 import * as ffi from "ffi";
 import * as base from "resty.core.base";
 
+// Looked up once: for a trace, a local variable is a constant.
+const cast = ffi.cast;
+const getRequest = base.get_request;
+const startTime = ngx.req.start_time;
+
 /**
  * The address of nginx's structure for the current request, as a number: constant over retries and
  * internal redirects, reused after the request has ended. Request phases only.
@@ -8,13 +13,13 @@ import * as base from "resty.core.base";
 export function requestKey(): number {
   // A user-space address has 47 bits: a double holds it exactly. Not returned directly: LuaJIT does not
   // compile a tail call of a built-in function.
-  const key = tonumber(ffi.cast("uintptr_t", base.get_request())) as number;
+  const key = tonumber(cast("uintptr_t", getRequest())) as number;
   return key;
 }
 
 /** When the current request began, seconds with ms resolution. Only for comparing: it is wall-clock time. */
 export function requestBorn(): number {
-  const born = ngx.req.start_time();
+  const born = startTime();
   return born;
 }
 

@@ -8,7 +8,6 @@ import { errorText } from "../dataplane/error_text";
 import { publishDoors } from "../dataplane/door_exchange";
 import { readDrains } from "../dataplane/drain";
 import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
-import { setLongAside } from "../dataplane/in_flight";
 import { prepareAll } from "../dataplane/prepare";
 import { newHall } from "../dataplane/line";
 import { newRequestTable } from "../dataplane/requests";
@@ -19,8 +18,7 @@ import { setHolder } from "../dataplane/slots";
 import { shareReserve } from "../core/retry_budget";
 import { missingLog } from "../dataplane/log_watch";
 import { sweep } from "../dataplane/sweep";
-import { refreshPlacement } from "../dataplane/candidates";
-import { releaseHolds } from "../dataplane/holds";
+import { refresh } from "../dataplane/refresh";
 import { newUpstream, type Upstream } from "../dataplane/upstream";
 import { type Prepared, process, type Worker } from "../dataplane/worker";
 import { eventText } from "../core/health/events";
@@ -179,9 +177,7 @@ function receiveAll(worker: Worker, now_ms: number, pauseBetween?: () => void): 
   readLimits(worker.store, worker.upstreams, decodeOrNothing);
   readDrains(worker.store, worker.upstreams, decodeOrNothing, now_ms);
   for (const upstream of worker.upstreams) {
-    releaseHolds(upstream, now_ms);
-    setLongAside(upstream, now_ms);
-    refreshPlacement(upstream);
+    refresh(upstream, now_ms);
   }
 }
 

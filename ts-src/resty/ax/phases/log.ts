@@ -1,8 +1,9 @@
 import { formatAddress } from "../core/config/address";
 import { shortTimeOf, statusOf } from "../core/log_values";
+import { weigh } from "../core/cost";
 import { matchTries, splitTries } from "../core/tries";
 import { noteRetryAfter, Outcome } from "../dataplane/counters";
-import { endTry, noteAnswered } from "../dataplane/in_flight";
+import { endTry, endTryUnweighed, noteAnswered } from "../dataplane/in_flight";
 import { abandon, roomCame } from "../dataplane/line";
 import { accountTry } from "../dataplane/outcome";
 import { closeRequest, type RequestRecord } from "../dataplane/requests";
@@ -142,9 +143,14 @@ function account(): void {
     discard(worker.requests, record, now_ms);
     return;
   }
-  endTry(record);
+  // Accounting weighs the node, in the usual case.
+  const weighs = record.tries === 1 && !record.reserved;
+  if (weighs) endTryUnweighed(record);
+  else endTry(record);
   const status = variable("upstream_status");
-  if (status !== undefined) {
+  if (status === undefined) {
+    if (weighs) weigh(record.try_upstream[0].pool, record.try_node[0]);
+  } else {
     if (record.tries === 1 && status.length <= 3) accountSingle(record, status, now_ms);
     else if (record.tries > 0) accountSeveral(record, status, variable("upstream_header_time") ?? "", now_ms);
   }

@@ -1,3 +1,4 @@
+local math_ceil = math.ceil
 local ____exports = {}
 local ____rate_limit = require("resty.ax.core.rate_limit")
 local BURSTS_A_SECOND_MOST = ____rate_limit.BURSTS_A_SECOND_MOST
@@ -138,7 +139,7 @@ function ____exports.checkGatewayFlow(record, _raw, path, problems)
     if rate == nil or burst == nil then
         return
     end
-    local least = math.ceil(rate / BURSTS_A_SECOND_MOST)
+    local least = math_ceil(rate / BURSTS_A_SECOND_MOST)
     if burst >= least then
         return
     end

@@ -1,3 +1,4 @@
+local math_floor = math.floor
 -- Lua Library inline imports
 local function __TS__StringCharCodeAt(self, index)
     if index ~= index then
@@ -224,7 +225,7 @@ local function hex(value)
     repeat
         do
             text = __TS__StringCharAt(HEX, rest % 16) .. text
-            rest = math.floor(rest / 16)
+            rest = math_floor(rest / 16)
         end
     until not (rest > 0)
     return text
@@ -254,7 +255,7 @@ function ____exports.formatIpv6(groups)
     if zeros.start == 0 and zeros.length == 5 and groups[6] == 65535 then
         local high = groups[7]
         local low = groups[8]
-        return (((((("::ffff:" .. tostring(math.floor(high / 256))) .. ".") .. tostring(high % 256)) .. ".") .. tostring(math.floor(low / 256))) .. ".") .. tostring(low % 256)
+        return (((((("::ffff:" .. tostring(math_floor(high / 256))) .. ".") .. tostring(high % 256)) .. ".") .. tostring(math_floor(low / 256))) .. ".") .. tostring(low % 256)
     end
     local text = ""
     local i = 0

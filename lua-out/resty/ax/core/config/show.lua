@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_huge = math.huge
 -- Lua Library inline imports
 local function __TS__TypeOf(value)
     local luaType = type(value)
@@ -99,7 +101,7 @@ function ____exports.quote(text)
             elseif code < 32 or code == 127 then
                 shown = shown .. ("\\x" .. __TS__StringCharAt(
                     HEX,
-                    math.floor(code / 16)
+                    math_floor(code / 16)
                 )) .. __TS__StringCharAt(HEX, code % 16)
             else
                 shown = shown .. __TS__StringCharAt(text, i)
@@ -115,10 +117,10 @@ function ____exports.showNumber(value)
     if __TS__NumberIsNaN(value) then
         return "NaN"
     end
-    if value == math.huge then
+    if value == math_huge then
         return "infinity"
     end
-    if value == -math.huge then
+    if value == -math_huge then
         return "-infinity"
     end
     return value == 0 and "0" or tostring(value)
@@ -144,7 +146,7 @@ function ____exports.shapeOf(____table)
     for key in pairs(____table) do
         size = size + 1
         local raw = key
-        if type(raw) == "number" and raw >= 1 and raw == math.floor(raw) then
+        if type(raw) == "number" and raw >= 1 and raw == math_floor(raw) then
             positions = positions + 1
             if raw > highest then
                 highest = raw

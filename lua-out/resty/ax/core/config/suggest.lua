@@ -1,3 +1,7 @@
+local math_abs = math.abs
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
 -- Lua Library inline imports
 local function __TS__StringCharCodeAt(self, index)
     if index ~= index then
@@ -74,7 +78,7 @@ end
 ---
 -- @param limit from where on the number does not matter: then the result may be anything from there up
 local function distanceOf(a, b, limit)
-    if math.abs(#a - #b) >= limit then
+    if math_abs(#a - #b) >= limit then
         return limit
     end
     local before = {}
@@ -129,7 +133,7 @@ function ____exports.distance(a, b)
     return distanceOf(
         letters(a),
         letters(b),
-        math.huge
+        math_huge
     )
 end
 --- The word's parts between "_" and "-", with bars around each: "|eject|rate|".
@@ -206,9 +210,9 @@ function ____exports.suggest(word, known)
         while i < #known do
             local candidate = letters(known[i + 1])
             local longest = #written > #candidate and #written or #candidate
-            local allowed = math.max(
+            local allowed = math_max(
                 1,
-                math.floor(longest / LETTERS_PER_EDIT)
+                math_floor(longest / LETTERS_PER_EDIT)
             )
             local edits = distanceOf(written, candidate, least)
             if edits <= allowed and edits < longest and edits < least then

@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_huge = math.huge
 -- Lua Library inline imports
 local function __TS__TypeOf(value)
     local luaType = type(value)
@@ -91,13 +93,13 @@ function validateNumber(value, field, key, path, problems)
         return value
     end
     local wrong
-    if __TS__NumberIsNaN(value) or value == math.huge or value == -math.huge then
+    if __TS__NumberIsNaN(value) or value == math_huge or value == -math_huge then
         wrong = "is not a finite number"
     elseif value < field.min then
         wrong = "is too small"
     elseif value > field.max then
         wrong = "is too large"
-    elseif field.integer == true and value ~= math.floor(value) then
+    elseif field.integer == true and value ~= math_floor(value) then
         wrong = "is not a whole number"
     end
     if wrong == nil then

@@ -1,3 +1,6 @@
+local math_floor = math.floor
+local math_max = math.max
+local math_min = math.min
 -- Lua Library inline imports
 local function __TS__StringCharCodeAt(self, index)
     if index ~= index then
@@ -26,10 +29,10 @@ local SHORTEST_COOL_DOWN_S = 1
 -- @param id the node: gives the jitter, so that equal histories replay equally
 -- @returns ms
 function ____exports.coolDownMs(base_s, ejections, max_s, id)
-    local first_s = math.max(SHORTEST_COOL_DOWN_S, base_s)
-    local grown_s = math.min(
-        first_s * 2 ^ math.min(ejections - 1, 32),
-        math.max(max_s, first_s)
+    local first_s = math_max(SHORTEST_COOL_DOWN_S, base_s)
+    local grown_s = math_min(
+        first_s * 2 ^ math_min(ejections - 1, 32),
+        math_max(max_s, first_s)
     )
     local seed = ejections
     do
@@ -39,6 +42,6 @@ function ____exports.coolDownMs(base_s, ejections, max_s, id)
             i = i + 1
         end
     end
-    return math.floor(grown_s * 1000 * (1 + JITTER * draw(newRandom(seed))))
+    return math_floor(grown_s * 1000 * (1 + JITTER * draw(newRandom(seed))))
 end
 return ____exports

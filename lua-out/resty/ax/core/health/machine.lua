@@ -1,3 +1,4 @@
+local math_min = math.min
 local ____exports = {}
 local servesInPanic, backText, clear, obey, isDrained, take, admit, coolDown, grantTrial, tryOut, tryLive, tryByProbe, eject, judge, sample, endTrial, soften, keepVerdict, settle, DRAIN_LEAST_MS, BACK_IN_PANIC
 local ____operator = require("resty.ax.core.operator")
@@ -203,7 +204,7 @@ function tryOut(health, seen, node, upstream, now_ms)
     )
 end
 function tryLive(health, seen, node, upstream, now_ms)
-    local failed = math.min(seen.failed_since_return, seen.picks_since_return)
+    local failed = math_min(seen.failed_since_return, seen.picks_since_return)
     if seen.ok_since_return > 0 and seen.picks_since_return > 0 then
         return startRamp(health, health.cause .. ": its request was answered", upstream, now_ms)
     end

@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_max = math.max
 local ____exports = {}
 local ____states = require("resty.ax.core.health.states")
 local isUsable = ____states.isUsable
@@ -32,9 +34,9 @@ function ____exports.mayEject(counts, max_share, is_backup)
     if not is_backup and counts.good_backups > 0 then
         return true
     end
-    local most = math.max(
+    local most = math_max(
         1,
-        math.floor(counts.total * max_share)
+        math_floor(counts.total * max_share)
     )
     return counts.total - counts.usable + 1 <= most
 end
@@ -49,7 +51,7 @@ function ____exports.isPanic(counts, threshold, was)
     if counts.total == 0 then
         return false
     end
-    return counts.good == 0 or counts.good / counts.total < (was and math.max(threshold, PANIC_OVER) or threshold)
+    return counts.good == 0 or counts.good / counts.total < (was and math_max(threshold, PANIC_OVER) or threshold)
 end
 --- Nodes of one host that are out at the same time, from which on the host itself is to blame.
 ____exports.HOST_SUSPECT_FROM = 2

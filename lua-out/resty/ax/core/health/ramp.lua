@@ -1,3 +1,6 @@
+local math_ceil = math.ceil
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local busyShare, BUSY_SHARE_MIN, BUSY_SHARE_MAX
 local ____record = require("resty.ax.core.health.record")
@@ -7,9 +10,9 @@ function busyShare(seen, now_ms)
     if now_ms >= seen.busy_until_ms then
         return 1
     end
-    return math.max(
+    return math_max(
         BUSY_SHARE_MIN,
-        math.min(BUSY_SHARE_MAX, 1 - seen.busy_share)
+        math_min(BUSY_SHARE_MAX, 1 - seen.busy_share)
     )
 end
 --- A suspect's share: what `score_min` leaves a bad node by default. Enough to see it recover.
@@ -69,9 +72,9 @@ function ____exports.rampFactor(health, upstream, now_ms)
     if length_ms <= 0 then
         return now_ms < health.until_ms and from or 1
     end
-    local done = math.max(
+    local done = math_max(
         0,
-        math.min(1, (now_ms - begin_ms) / length_ms)
+        math_min(1, (now_ms - begin_ms) / length_ms)
     )
     return from + (1 - from) * done
 end
@@ -99,9 +102,9 @@ end
 -- @param mean_in_flight what the nodes in rotation that do not ramp have in flight, on average
 -- @returns most requests that a ramping node may have in flight, over all workers
 function ____exports.rampLimit(factor, mean_in_flight)
-    return math.max(
+    return math_max(
         RAMP_LEAST,
-        math.ceil(factor * mean_in_flight * RAMP_SLACK)
+        math_ceil(factor * mean_in_flight * RAMP_SLACK)
     )
 end
 return ____exports

@@ -1,3 +1,4 @@
+local math_huge = math.huge
 local ____exports = {}
 ____exports.IN_ROTATION = "in rotation"
 ---
@@ -19,7 +20,7 @@ function ____exports.newSeen()
     return {
         streak = 0,
         failures = 0,
-        picks_since_return = math.huge,
+        picks_since_return = math_huge,
         answered_since_return = true,
         ok_since_return = 0,
         failed_since_return = 0,
@@ -30,7 +31,7 @@ function ____exports.newSeen()
         oldest_ms = 0,
         silent_picks = 0,
         trial_taken_ms = 0,
-        silence_limit_ms = math.huge,
+        silence_limit_ms = math_huge,
         busy_until_ms = 0,
         busy_share = 0,
         p99_ratio = 0,

@@ -1,3 +1,6 @@
+local math_floor = math.floor
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local probeVerdict, connectionVerdict, errorVerdict, rowOf, rowVerdict, keptSilent, silenceVerdict, SILENT_LEAST, SILENT_PICKS
 local ____reasons = require("resty.ax.core.reasons")
@@ -21,7 +24,7 @@ function connectionVerdict(health, seen, node, upstream, now_ms)
     if node.max_fails <= 0 then
         return nil
     end
-    local streak = math.min(seen.streak, seen.picks_since_return)
+    local streak = math_min(seen.streak, seen.picks_since_return)
     if streak >= node.max_fails then
         return {
             by = "connections",
@@ -53,7 +56,7 @@ function errorVerdict(health, seen, upstream, now_ms)
     return {by = "errors", text = text}
 end
 function rowOf(seen)
-    return math.min(seen.failures, seen.picks_since_return)
+    return math_min(seen.failures, seen.picks_since_return)
 end
 function rowVerdict(health, seen, upstream, now_ms)
     local for_ms = now_ms - health.since_ms
@@ -146,7 +149,7 @@ end
 -- to it now and then, over all workers, to throw it out or to bring it back.
 function ____exports.starves(health, seen, upstream, now_ms)
     local pause_ms = upstream.window_short_s * 1000
-    local since_ms = math.max(health.since_ms, health.trial_at_ms)
+    local since_ms = math_max(health.since_ms, health.trial_at_ms)
     return seen.judged == 0 and rowOf(seen) > 0 and now_ms - since_ms >= pause_ms
 end
 ---
@@ -185,8 +188,8 @@ end
 function ____exports.degradedCause(health, seen, now_ms)
     local probe = seen.probe
     if (probe and probe.slow) == true then
-        local took = math.floor((probe.took_ms or 0) + 0.5)
-        local normal = math.floor((probe.normal_ms or 0) + 0.5)
+        local took = math_floor((probe.took_ms or 0) + 0.5)
+        local normal = math_floor((probe.normal_ms or 0) + 0.5)
         return ((((tostring(probe.slow_in_row) .. " slow probes in a row (") .. tostring(took)) .. " ms, normally ") .. tostring(normal)) .. " ms)"
     end
     if now_ms < seen.busy_until_ms then
@@ -202,6 +205,6 @@ function ____exports.degradedCause(health, seen, now_ms)
     if health.state == "degraded" and health.until_ms == nil then
         return health.cause
     end
-    return ("P99 " .. tostring(math.floor(seen.p99_ratio * 10 + 0.5) / 10)) .. " times the typical node's"
+    return ("P99 " .. tostring(math_floor(seen.p99_ratio * 10 + 0.5) / 10)) .. " times the typical node's"
 end
 return ____exports

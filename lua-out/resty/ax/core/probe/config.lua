@@ -1,3 +1,5 @@
+local math_huge = math.huge
+local tonumber = tonumber
 -- Lua Library inline imports
 local function __TS__StringCharCodeAt(self, index)
     if index ~= index then
@@ -19,10 +21,10 @@ local function __TS__Number(value)
             return numberValue
         end
         if value == "Infinity" then
-            return math.huge
+            return math_huge
         end
         if value == "-Infinity" then
-            return -math.huge
+            return -math_huge
         end
         local stringWithoutSpaces = string.gsub(value, "%s", "")
         if stringWithoutSpaces == "" then

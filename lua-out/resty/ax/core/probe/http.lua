@@ -1,3 +1,4 @@
+local math_max = math.max
 -- Lua Library inline imports
 local function __TS__StringStartsWith(self, searchString, position)
     if position == nil or position < 0 then
@@ -85,7 +86,7 @@ local function withoutPort(host)
     local colon = (string.find(
         host,
         ":",
-        math.max(
+        math_max(
             (__TS__StringStartsWith(host, "[") and (string.find(host, "]", nil, true) or 0) - 1 or 0) + 1,
             1
         ),

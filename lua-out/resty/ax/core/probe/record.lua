@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_max = math.max
 local ____exports = {}
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
@@ -61,8 +63,8 @@ local function restoreRow(row, old, interval_s, now_ms)
         return false
     end
     row.verdict = verdict
-    row.failed = math.floor(asCount(given.failed))
-    row.passed = math.floor(asCount(given.passed))
+    row.failed = math_floor(asCount(given.failed))
+    row.passed = math_floor(asCount(given.passed))
     row.at_ms = at_ms
     return true
 end
@@ -121,13 +123,13 @@ function ____exports.restoreProbe(probe, detail, config, now_ms)
     end
     local view = probe.view
     conclude(probe, config)
-    view.at_ms = math.max(probe.tcp.at_ms, probe.http.at_ms)
+    view.at_ms = math_max(probe.tcp.at_ms, probe.http.at_ms)
     if type(given.why) == "string" then
         view.why = given.why
     end
     view.took_ms = asNumber(given.took_ms)
     view.slow = has_http and given.slow == true
-    view.slow_in_row = has_http and math.floor(asCount(given.slow_in_row)) or 0
+    view.slow_in_row = has_http and math_floor(asCount(given.slow_in_row)) or 0
     restoreSignals(probe, given, now_ms)
 end
 return ____exports

@@ -1,3 +1,7 @@
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
+local tonumber = tonumber
 -- Lua Library inline imports
 local function __TS__StringCharCodeAt(self, index)
     if index ~= index then
@@ -54,10 +58,10 @@ local function __TS__Number(value)
             return numberValue
         end
         if value == "Infinity" then
-            return math.huge
+            return math_huge
         end
         if value == "-Infinity" then
-            return -math.huge
+            return -math_huge
         end
         local stringWithoutSpaces = string.gsub(value, "%s", "")
         if stringWithoutSpaces == "" then
@@ -244,7 +248,7 @@ local function endHead(reader)
     ) then
         reader.part = 3
     elseif encoding ~= nil or length == nil then
-        reader.left = math.huge
+        reader.left = math_huge
         reader.part = 2
     elseif not digitsOnly(length) or #length > 15 then
         fail(
@@ -304,7 +308,7 @@ end
 -- @returns where the rest of the data begins
 local function takeBody(reader, data, from)
     local room = reader.max_body_bytes - reader.body_bytes
-    local count = math.min(reader.left, #data - from, room)
+    local count = math_min(reader.left, #data - from, room)
     reader.body_pieces[#reader.body_pieces + 1] = __TS__StringSubstring(data, from, from + count)
     reader.body_bytes = reader.body_bytes + count
     reader.left = reader.left - count
@@ -366,7 +370,7 @@ local function readLine(reader, data, from)
     local ____end = (string.find(
         data,
         "\n",
-        math.max(from + 1, 1),
+        math_max(from + 1, 1),
         true
     ) or 0) - 1
     if not extendLine(
@@ -402,7 +406,7 @@ function ____exports.finish(reader)
         return
     end
     local nothing_came = reader.head_bytes == 0 and reader.line_bytes == 0
-    if reader.part == 2 and reader.left == math.huge then
+    if reader.part == 2 and reader.left == math_huge then
         complete(reader)
     elseif nothing_came then
         fail(reader, "the connection was closed without an answer")

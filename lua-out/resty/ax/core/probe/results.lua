@@ -1,3 +1,7 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 local ____exports = {}
 local ____view = require("resty.ax.core.probe.view")
 local newProbeView = ____view.newProbeView
@@ -56,13 +60,13 @@ local function count(row, ok, config, now_ms)
 end
 local function learn(probe, took_ms)
     probe.learnt = probe.learnt + 1
-    local share = math.max(LEARN_SHARE, 1 / probe.learnt)
+    local share = math_max(LEARN_SHARE, 1 / probe.learnt)
     probe.normal_ms = probe.normal_ms + (took_ms - probe.normal_ms) * share
 end
 --- Slow checks are not learnt at once: else the node would be normal again as soon as it is slow for long.
 local function timeOne(probe, took_ms, config)
     local view = probe.view
-    local limit_ms = config.slow_ratio * math.max(probe.normal_ms, ____exports.NORMAL_FLOOR_MS)
+    local limit_ms = config.slow_ratio * math_max(probe.normal_ms, ____exports.NORMAL_FLOOR_MS)
     local is_slow = probe.learnt >= ____exports.MIN_LEARNT and took_ms > limit_ms
     view.slow_in_row = is_slow and view.slow_in_row + 1 or 0
     if view.slow_in_row > ____exports.RELEARN_AFTER then
@@ -73,7 +77,7 @@ local function timeOne(probe, took_ms, config)
         learn(probe, took_ms)
     end
     view.slow = view.slow_in_row >= config.slow_checks
-    view.normal_ms = probe.learnt >= ____exports.MIN_LEARNT and math.floor(probe.normal_ms * 10 + 0.5) / 10 or nil
+    view.normal_ms = probe.learnt >= ____exports.MIN_LEARNT and math_floor(probe.normal_ms * 10 + 0.5) / 10 or nil
 end
 --- What both kinds say together: bad when one is, good when HTTP is (TCP, without HTTP).
 -- 
@@ -85,11 +89,11 @@ function ____exports.conclude(probe, config)
     local http = ____probe_1.http
     local has_tcp = config.tcp_interval_s > 0
     local has_http = config.http ~= nil
-    local tcp_passed = has_tcp and tcp.passed or math.huge
-    local http_passed = has_http and http.passed or math.huge
-    local passed = math.min(tcp_passed, http_passed)
-    view.passed_in_row = passed == math.huge and 0 or passed
-    view.failed_in_row = math.max(has_tcp and tcp.failed or 0, has_http and http.failed or 0)
+    local tcp_passed = has_tcp and tcp.passed or math_huge
+    local http_passed = has_http and http.passed or math_huge
+    local passed = math_min(tcp_passed, http_passed)
+    view.passed_in_row = passed == math_huge and 0 or passed
+    view.failed_in_row = math_max(has_tcp and tcp.failed or 0, has_http and http.failed or 0)
     local main = has_http and http or tcp
     if has_tcp and tcp.verdict == "fail" or has_http and http.verdict == "fail" then
         view.verdict = "fail"

@@ -1,3 +1,6 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
 -- Lua Library inline imports
 local function __TS__ArraySort(self, compareFn)
     if compareFn ~= nil then
@@ -38,18 +41,18 @@ local function divisor(a, b)
 end
 --- Where in its interval the first kind of check of a node is due, ms.
 function ____exports.placeMs(name, interval_ms)
-    return math.floor(hashBytes(name, PLACE_SEED) / HASH_RANGE * interval_ms)
+    return math_floor(hashBytes(name, PLACE_SEED) / HASH_RANGE * interval_ms)
 end
 --- Where in its interval the second kind of check of the same node is due, ms: never nearer to the first than half of the
 -- intervals' greatest common divisor, half a second with 3 s and 10 s. For the two places differ by that much, and any
 -- number of intervals of either kind adds multiples of the divisor only.
 function ____exports.offsetPlaceMs(name, first_interval_ms, interval_ms)
     local step_ms = divisor(first_interval_ms, interval_ms)
-    local turn = hashBytes(name, TURN_SEED) % math.max(
+    local turn = hashBytes(name, TURN_SEED) % math_max(
         1,
-        math.floor(interval_ms / step_ms)
+        math_floor(interval_ms / step_ms)
     )
-    local place_ms = ____exports.placeMs(name, first_interval_ms) + math.floor(step_ms / 2) + turn * step_ms
+    local place_ms = ____exports.placeMs(name, first_interval_ms) + math_floor(step_ms / 2) + turn * step_ms
     return place_ms % interval_ms
 end
 ---
@@ -76,7 +79,7 @@ function ____exports.newRound(places_ms, interval_ms, now_ms)
             i = i + 1
         end
     end
-    local begin_ms = math.floor(now_ms / interval_ms) * interval_ms
+    local begin_ms = math_floor(now_ms / interval_ms) * interval_ms
     local round = {
         interval_ms = interval_ms,
         order = order,
@@ -92,7 +95,7 @@ function ____exports.newRound(places_ms, interval_ms, now_ms)
 end
 --- When the next check is due, monotonic ms; Infinity without nodes.
 function ____exports.nextDueMs(round)
-    return #round.order == 0 and math.huge or round.begin_ms + round.places_ms[round.next + 1]
+    return #round.order == 0 and math_huge or round.begin_ms + round.places_ms[round.next + 1]
 end
 --- Takes one node that is due. Called until it returns undefined. After a long pause each node is
 -- due once or twice, not once for every interval missed; who is in line already is not put there again (prober.ts).
@@ -103,7 +106,7 @@ function ____exports.takeDue(round, now_ms)
     if due_ms > now_ms then
         return nil
     end
-    local missed = math.floor((now_ms - due_ms) / round.interval_ms) - 1
+    local missed = math_floor((now_ms - due_ms) / round.interval_ms) - 1
     if missed > 0 then
         round.begin_ms = round.begin_ms + missed * round.interval_ms
     end

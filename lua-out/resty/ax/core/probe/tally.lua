@@ -1,3 +1,4 @@
+local math_floor = math.floor
 local ____exports = {}
 local SPAN_MS = 60000
 local function newCounts(since_ms)
@@ -55,8 +56,8 @@ function ____exports.summarize(tally, now_ms)
         waiting = 0
     }
     if checks > 0 then
-        summary.pass_rate = math.floor((checks - failed) / checks * 10000 + 0.5) / 10000
-        summary.mean_ms = math.floor((now.sum_ms + before.sum_ms) / checks * 10 + 0.5) / 10
+        summary.pass_rate = math_floor((checks - failed) / checks * 10000 + 0.5) / 10000
+        summary.mean_ms = math_floor((now.sum_ms + before.sum_ms) / checks * 10 + 0.5) / 10
     end
     return summary
 end

@@ -1,3 +1,5 @@
+local math_huge = math.huge
+local math_min = math.min
 local ____exports = {}
 local ____cost = require("resty.ax.core.cost")
 local cheapest = ____cost.cheapest
@@ -27,7 +29,7 @@ local function lateness(state, pool, node, now_ms)
         return 0
     end
     local success = pool.success[node + 1]
-    local factor = math.min(MAX_REVISIT_FACTOR, 1 / (success * success * success))
+    local factor = math_min(MAX_REVISIT_FACTOR, 1 / (success * success * success))
     return idle_ms / (state.revisit_ms * factor)
 end
 --- The candidate that is most overdue: without a request now and then, a node that was slow once would stay "slow" for
@@ -40,7 +42,7 @@ local function overdue(state, pool, candidates, count, best, dear, now_ms)
     local node = -1
     local latest = 1
     local cheap_ms = pool.latency_ms[best + 1] * CHEAP_LATENCIES
-    local window = math.min(count, state.scan_limit)
+    local window = math_min(count, state.scan_limit)
     local at = state.offset < count and state.offset or 0
     do
         local k = 0
@@ -68,12 +70,12 @@ end
 -- @returns -1 when all nodes of the table have gone out since the last flush
 local function sampled(state, pool, now_ms)
     local node = -1
-    local least = math.huge
+    local least = math_huge
     do
         local k = 0
         while k < state.sample do
             local other = drawNode(state.nodes, pool, state.random)
-            local other_cost = other < 0 and math.huge or cost(pool, other, now_ms)
+            local other_cost = other < 0 and math_huge or cost(pool, other, now_ms)
             if other_cost < least then
                 least = other_cost
                 node = other
@@ -85,7 +87,7 @@ local function sampled(state, pool, now_ms)
 end
 local function pick(state, pool, candidates, count, request)
     local now_ms = request.now_ms
-    local at = state.offset < count and state.offset or 0
+    local at = state.offset % count
     local best = -1
     if count > state.scan_limit and candidates == pool.candidates then
         best = sampled(state, pool, now_ms)

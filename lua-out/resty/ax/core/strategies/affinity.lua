@@ -1,3 +1,5 @@
+local math_huge = math.huge
+local math_log = math.log
 local ____exports = {}
 local ____hash = require("resty.ax.core.hash")
 local HASH_RANGE = ____hash.HASH_RANGE
@@ -32,7 +34,7 @@ local NEVER = 1
 -- its node (weighted rendezvous hashing: Schindelhauer & Schomaker 2005, Resch 2015).
 local function drawFor(members, node, key, weight)
     local uniform = (mixHashes(key, members.identity[node + 1]) + 0.5) / HASH_RANGE
-    return -math.log(uniform) / weight
+    return -math_log(uniform) / weight
 end
 --- Fills the window: the first few distinct nodes clockwise, usable or not, so that a node that goes out
 -- brings nobody in whom the keys of the others could prefer.
@@ -76,7 +78,7 @@ local function drawAll(state, pool, met, key)
     local members = ____state_2.members
     local nodes = ____state_2.nodes
     local usable = 0
-    local least = math.huge
+    local least = math_huge
     do
         local k = 0
         while k < met do
@@ -120,12 +122,12 @@ local function spreadHot(state, pool, usable, spread)
     local nodes = ____state_3.nodes
     local draws = ____state_3.draws
     local node = -1
-    local least = math.huge
+    local least = math_huge
     do
         local k = 0
         while k < spread do
             local at = lowest(draws, usable)
-            draws[at + 1] = math.huge
+            draws[at + 1] = math_huge
             local load = loadOf(pool, pool.weight, nodes[at + 1])
             if load < least then
                 least = load
@@ -164,7 +166,7 @@ local function pick(state, pool, candidates, count, request)
             candidates,
             count,
             key,
-            math.huge
+            math_huge
         )
     end
     if share < state.hot_key_share or state.hot_key_share >= NEVER or usable == 1 then

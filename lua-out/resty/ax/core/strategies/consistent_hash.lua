@@ -1,3 +1,4 @@
+local math_huge = math.huge
 local ____exports = {}
 local ____ring_options = require("resty.ax.core.ring_options")
 local pointsPerNode = ____ring_options.pointsPerNode
@@ -36,7 +37,7 @@ local function boundOf(state, pool, candidates, count, request)
         count,
         request.now_ms
     ) + 1
-    return shares > 0 and state.load_factor * in_flight / shares or math.huge
+    return shares > 0 and state.load_factor * in_flight / shares or math_huge
 end
 --- Ketama-style consistent hashing: the request's key decides, whatever the load; a node that is out is
 -- skipped, and its keys return to it when it does. With `load_factor`, consistent hashing with bounded
@@ -75,7 +76,7 @@ ____exports.consistentHash = {
             candidates,
             count,
             request
-        ) or math.huge
+        ) or math_huge
         return clockwise(
             members,
             pool,

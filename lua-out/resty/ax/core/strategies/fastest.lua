@@ -1,3 +1,4 @@
+local math_huge = math.huge
 local ____exports = {}
 local ____node_table = require("resty.ax.core.node_table")
 local closeNodeTable = ____node_table.closeNodeTable
@@ -38,7 +39,7 @@ local function compare(state, pool)
         end
     end
     state.typical_ms = believed > 0 and sum_ms / believed or 1
-    local least_ms = math.huge
+    local least_ms = math_huge
     do
         local k = 0
         while k < pool.candidate_count do

@@ -1,3 +1,7 @@
+local math_floor = math.floor
+local math_huge = math.huge
+local math_max = math.max
+local math_min = math.min
 -- Lua Library inline imports
 local function __TS__ArraySort(self, compareFn)
     if compareFn ~= nil then
@@ -70,11 +74,11 @@ local function groupsByCost(pool)
         function(____, a, b) return a - b end
     )
     local group_by_cost = {}
-    local groups = math.min(GROUPS_MAX, #steps)
+    local groups = math_min(GROUPS_MAX, #steps)
     do
         local k = 0
         while k < #steps do
-            group_by_cost[steps[k + 1]] = math.floor(k * groups / #steps)
+            group_by_cost[steps[k + 1]] = math_floor(k * groups / #steps)
             k = k + 1
         end
     end
@@ -90,11 +94,11 @@ local function groupsByCost(pool)
 end
 --- The least cost group among the candidates.
 local function cheapestGroup(state, pool)
-    local least = math.huge
+    local least = math_huge
     do
         local k = 0
         while k < pool.candidate_count do
-            least = math.min(least, state.group_of[pool.candidates[k + 1] + 1])
+            least = math_min(least, state.group_of[pool.candidates[k + 1] + 1])
             k = k + 1
         end
     end
@@ -112,7 +116,7 @@ local function rebuild(state, pool)
         while k < pool.candidate_count do
             local node = pool.candidates[k + 1]
             local success = pool.success[node + 1]
-            local share = pool.static_weight[node + 1] * math.max(MIN_SCORE, state.scores[node + 1])
+            local share = pool.static_weight[node + 1] * math_max(MIN_SCORE, state.scores[node + 1])
             state.share[node + 1] = share
             if state.group_of[node + 1] == group then
                 nodes[count + 1] = node
@@ -134,7 +138,7 @@ local function prepare(state, pool)
         state.scoring_version = pool.version
         measureSignals(state.scorer, pool, pool.candidates, count)
     end
-    local to = math.min(count, state.cursor + SLICE)
+    local to = math_min(count, state.cursor + SLICE)
     scoreNodes(
         state.scorer,
         pool,
@@ -240,8 +244,8 @@ end
 --- The slow way: cheapest group under the ceiling, then least live load; else least live load.
 local function scan(state, pool, candidates, count)
     local node = candidates[1]
-    local least_group = math.huge
-    local least = math.huge
+    local least_group = math_huge
+    local least = math_huge
     do
         local k = 0
         while k < count do

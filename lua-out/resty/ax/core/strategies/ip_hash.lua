@@ -1,3 +1,4 @@
+local math_huge = math.huge
 local ____exports = {}
 local ____request_key = require("resty.ax.core.request_key")
 local IPV4_PREFIX_BITS = ____request_key.IPV4_PREFIX_BITS
@@ -52,7 +53,7 @@ ____exports.ipHash = {
             candidates,
             count,
             request.key,
-            math.huge
+            math_huge
         )
     end
 }

@@ -1,3 +1,4 @@
+local math_huge = math.huge
 local ____exports = {}
 local ____node_table = require("resty.ax.core.node_table")
 local drawNode = ____node_table.drawNode
@@ -10,7 +11,7 @@ local updateTurns = ____turns.updateTurns
 --- Requests in flight per weight. Nodes of weight 0 are for when there is nothing else.
 local function loadOf(pool, node)
     local weight = pool.static_weight[node + 1]
-    return weight > 0 and (pool.in_flight[node + 1] + pool.others_in_flight[node + 1]) / weight or math.huge
+    return weight > 0 and (pool.in_flight[node + 1] + pool.others_in_flight[node + 1]) / weight or math_huge
 end
 local function scan(state, pool, candidates, count)
     local due = state.turns.due
@@ -43,7 +44,7 @@ local function sampled(state, pool)
         local k = 1
         while k < state.sample do
             local other = drawNode(state.nodes, pool, state.random)
-            local load = other < 0 and math.huge or loadOf(pool, other)
+            local load = other < 0 and math_huge or loadOf(pool, other)
             if load < least then
                 least = load
                 node = other

@@ -1,3 +1,5 @@
+local math_floor = math.floor
+local math_huge = math.huge
 local ____exports = {}
 local ____turns = require("resty.ax.core.turns")
 local newTurns = ____turns.newTurns
@@ -42,7 +44,7 @@ local function rebuild(state, pool)
         end
     end
     do
-        local at = math.floor(count / 2) - 1
+        local at = math_floor(count / 2) - 1
         while at >= 0 do
             sink(state, at)
             at = at - 1
@@ -69,7 +71,7 @@ local function searchHeap(state, pool)
     do
         local k = 0
         while k < SKIPS_MAX do
-            if state.turns.due[state.heap[1] + 1] == math.huge then
+            if state.turns.due[state.heap[1] + 1] == math_huge then
                 return -1
             end
             local node = takeFirst(state, pool)
@@ -118,7 +120,7 @@ ____exports.roundRobin = {
         do
             local node = 0
             while node < pool.n do
-                state.key[node + 1] = math.huge
+                state.key[node + 1] = math_huge
                 node = node + 1
             end
         end
@@ -132,7 +134,7 @@ ____exports.roundRobin = {
     end,
     pick = function(state, pool, candidates, count)
         if candidates == pool.candidates and state.size > 0 then
-            if state.turns.due[state.heap[1] + 1] < math.huge then
+            if state.turns.due[state.heap[1] + 1] < math_huge then
                 local node = takeFirst(state, pool)
                 if node < 0 then
                     node = searchHeap(state, pool)

@@ -1,3 +1,4 @@
+local tonumber = tonumber
 local ____exports = {}
 local readOpened, hasNul, SEEK_SET, SEEK_END
 local ffi = require("ffi")

@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local ffi = require("ffi")
 --- The few functions of the C library that reading a configuration takes. Structures and functions

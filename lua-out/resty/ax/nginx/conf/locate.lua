@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 local nginxArguments, commandLine, builtInPath, BUILT_IN_PATH, MAX_ARGUMENTS
 local ffi = require("ffi")

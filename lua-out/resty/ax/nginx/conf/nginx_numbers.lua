@@ -1,3 +1,4 @@
+local tonumber = tonumber
 local ____exports = {}
 --- nginx's limit, 2^63 - 1, as near as a double comes to it.
 local MAX_INT = 9223372036854776000

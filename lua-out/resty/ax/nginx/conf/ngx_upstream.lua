@@ -1,3 +1,4 @@
+local pcall = pcall
 local ____exports = {}
 ---
 -- @returns the module, or undefined where nginx is built without it. Init phase.

@@ -1,3 +1,4 @@
+local tonumber = tonumber
 local ____exports = {}
 local parseUnix, parseBracketed, parsePort, parseNginxIpv4, DEFAULT_PORT, MAX_SOCKET_PATH
 local ____ip = require("resty.ax.core.config.ip")

@@ -1,3 +1,4 @@
+local math_max = math.max
 local ____exports = {}
 local partText
 local ____http = require("resty.ax.core.probe.http")
@@ -38,7 +39,7 @@ local function arm(attempt)
     return true
 end
 local function tookMs(attempt)
-    return math.max(
+    return math_max(
         0,
         nowMs() - attempt.started_ms
     )

@@ -1,3 +1,6 @@
+local math_max = math.max
+local math_min = math.min
+local pcall = pcall
 local ____exports = {}
 local runOne, tidy, begin, beginDue, shift, SHIFT_MS, LONGEST_SLEEP_MS, SHORTEST_SLEEP_MS, BEGUN_AT_A_TIME, OVERDUE_MS
 local ____clock = require("resty.ax.nginx.clock")
@@ -43,9 +46,9 @@ function beginDue(source, all)
         while begun < BEGUN_AT_A_TIME do
             local check = source.take(now_ms)
             if check == nil then
-                return math.min(
+                return math_min(
                     LONGEST_SLEEP_MS,
-                    math.max(SHORTEST_SLEEP_MS, next_ms - now_ms)
+                    math_max(SHORTEST_SLEEP_MS, next_ms - now_ms)
                 )
             end
             all[#all + 1] = begin(source, check, now_ms)

@@ -106,7 +106,7 @@ function sampled(state: State, pool: Pool, now_ms: number): number {
 
 function pick(state: State, pool: Pool, candidates: number[], count: number, request: PickRequest): number {
   const now_ms = request.now_ms;
-  let at = state.offset < count ? state.offset : 0;
+  let at = state.offset % count;
   let best = -1;
   if (count > state.scan_limit && candidates === pool.candidates) best = sampled(state, pool, now_ms);
   if (best < 0) {

@@ -1,5 +1,5 @@
--- What picks read of a node is derived when something changes, not at the pick (core/cost.ts): whatever happens, it has to
--- be what would be derived now.
+-- What picks read of a node is derived when something changes, not at the pick (core/cost.ts): whatever happens, it has
+-- to be what would be derived now.
 local upstreams = require("upstreams")
 local new_store = require("fake_store")
 local cost = require("resty.ax.core.cost")

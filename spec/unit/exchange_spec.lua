@@ -2,6 +2,8 @@ local cjson = require("cjson.safe")
 local upstreams = require("upstreams")
 local fake_store = require("fake_store")
 local exchange = require("resty.ax.dataplane.exchange")
+local snapshots = require("resty.ax.dataplane.snapshots")
+local worker_record = require("resty.ax.dataplane.worker_record")
 local counters = require("resty.ax.dataplane.counters")
 
 local function worker(store, pid, faults)
@@ -37,8 +39,8 @@ describe("the exchange between workers", function()
     exchange.publish(a, { up_a }, false, 1000)
     exchange.publish(b, { up_b }, false, 1000)
     exchange.publish(c, { up_c }, false, 1000)
-    exchange.readOthers(a, { up_a }, 1050)
-    exchange.readOthers(c, { up_c }, 1050)
+    worker_record.readOthers(a, { up_a }, 1050)
+    worker_record.readOthers(c, { up_c }, 1050)
     assert.same({ 0, 4 }, up_a.pool.others_in_flight)
     assert.same({ 0, 7 }, up_c.pool.others_in_flight)
   end)
@@ -49,7 +51,7 @@ describe("the exchange between workers", function()
     local up_a, up_b = busy(0), busy(7)
     up_b.pool.long_in_flight[2] = 5
     exchange.publish(b, { up_b }, false, 1000)
-    exchange.readOthers(a, { up_a }, 1050)
+    worker_record.readOthers(a, { up_a }, 1050)
     assert.same({ 0, 2 }, up_a.pool.others_in_flight)
     -- All of them are in flight: whoever drains the node waits for them.
     assert.equal(7, cjson.decode(store.get("worker:1")).in_flight.backend.n2)
@@ -100,7 +102,7 @@ describe("the exchange between workers", function()
     local up_a, up_b = busy(0), busy(4)
     exchange.publish(b, { up_b }, false, 1000)
     exchange.publish(a, { up_a }, false, 4000)
-    exchange.readOthers(a, { up_a }, 4000)
+    worker_record.readOthers(a, { up_a }, 4000)
     assert.same({ 0, 0 }, up_a.pool.others_in_flight)
   end)
 
@@ -120,7 +122,7 @@ describe("the exchange between workers", function()
     }) do
       store.set("worker:2", text)
       store.set("worker:slots", 2)
-      exchange.readOthers(me, { up }, 1)
+      worker_record.readOthers(me, { up }, 1)
       assert.same({ 0, 0 }, up.pool.others_in_flight)
     end
   end)
@@ -132,7 +134,7 @@ describe("the exchange between workers", function()
     exchange.publish(draining, { up_draining }, true, 1000)
     exchange.publish(gone, { up_gone }, true, 1000)
     exchange.publish(a, { up_a }, false, 99000)
-    exchange.readOthers(a, { up_a }, 99000)
+    worker_record.readOthers(a, { up_a }, 99000)
     assert.same({ 0, 4 }, up_a.pool.others_in_flight)
   end)
 
@@ -220,7 +222,7 @@ describe("the exchange between workers", function()
     local up = busy(2)
     counters.countPick(up.counters, 0)
     exchange.publish(a, { up }, false, 1000)
-    exchange.readOthers(a, { up }, 1000)
+    worker_record.readOthers(a, { up }, 1000)
     assert.equal(2, #faults)
     assert.equal("store_full", faults[1].code)
   end)
@@ -246,7 +248,7 @@ describe("the exchange between workers", function()
         store.set("snapshot:u" .. k, text)
       end
       store.set("generation", generation)
-      exchange.readSnapshots(a, ups, now, function()
+      snapshots.readSnapshots(a, ups, now, function()
         pauses = pauses + 1
       end)
       local was = decoded
@@ -274,7 +276,7 @@ describe("the exchange between workers", function()
       judged_p99_ms = 81,
     }
     store.set("snapshot:backend", cjson.encode({ generation = 1, at_ms = 1, nodes = { n1 = node } }))
-    exchange.readSnapshots(worker(store, 1), { up }, 50000)
+    snapshots.readSnapshots(worker(store, 1), { up }, 50000)
     local pool = up.pool
     assert.same({ 0.5, 2, 1, 0.9, 7, 33, 81 }, {
       pool.weight[1],
@@ -294,7 +296,7 @@ describe("the exchange between workers", function()
     local function publish(generation, state, success)
       local node = { state = state, weight = 1, static_weight = 1, success = success, latency_ms = 7 }
       store.set("snapshot:backend", cjson.encode({ generation = generation, at_ms = 1, nodes = { n1 = node } }))
-      exchange.readSnapshots(a, { up }, 50000)
+      snapshots.readSnapshots(a, { up }, 50000)
     end
     up.pool.success[1] = 0.5
     publish(1, "online", 0.9)
@@ -328,7 +330,7 @@ describe("the exchange between workers", function()
           nodes = { n1 = { state = "ejected", weight = weight, static_weight = 1, success = 1, latency_ms = 7 } },
         })
       )
-      exchange.readSnapshots(a, { up }, 50000)
+      snapshots.readSnapshots(a, { up }, 50000)
     end
     publish(1, 0.5)
     assert.equal(0.5, up.pool.weight[1])
@@ -336,7 +338,7 @@ describe("the exchange between workers", function()
     assert.equal(1, up.pool.candidate_count)
     for _, junk in ipairs({ "{", "[]", "7", '"x"', "null", '{"generation":1}', "" }) do
       store.set("snapshot:backend", junk)
-      exchange.readSnapshots(a, { up }, 50000)
+      snapshots.readSnapshots(a, { up }, 50000)
     end
     assert.equal(0.5, up.pool.weight[1])
     assert.equal(7, #faults)
@@ -352,7 +354,7 @@ describe("the exchange between workers", function()
     local partial = { state = "online", weight = 1, success = 1 }
     for _, junk in ipairs({ 5, "x", {}, partial, { state = "best", weight = 1 } }) do
       store.set("snapshot:backend", cjson.encode({ generation = 1, nodes = { n1 = junk, n2 = good } }))
-      exchange.readSnapshots(a, { up }, 50000)
+      snapshots.readSnapshots(a, { up }, 50000)
       assert.same({ 1, 0.4, 1 }, up.pool.static_weight)
       assert.equal(3, up.pool.candidate_count)
     end
@@ -360,7 +362,7 @@ describe("the exchange between workers", function()
     store.set("worker:1", cjson.encode({ pid = 7, at_ms = 1000 }))
     store.set("worker:2", cjson.encode({ pid = 8, at_ms = 1000, in_flight = { backend = { n1 = "many", n2 = -4 } } }))
     store.set("worker:3", cjson.encode({ pid = 9, at_ms = 1000, in_flight = { backend = { n3 = 2 } } }))
-    exchange.readOthers(a, { up }, 1100)
+    worker_record.readOthers(a, { up }, 1100)
     assert.same({ 0, 0, 2 }, up.pool.others_in_flight)
   end)
 
@@ -384,7 +386,7 @@ describe("the exchange between workers", function()
         nodes = { n1 = with(10), n2 = with(20), n3 = with(90), n4 = with(nil) },
       })
     )
-    exchange.readSnapshots(worker(store, 1), { up }, 50000)
+    snapshots.readSnapshots(worker(store, 1), { up }, 50000)
     assert.same({ 10, 20, 90, 20 }, up.pool.latency_ms)
   end)
 end)

@@ -59,6 +59,119 @@ local function gateway()
   return world
 end
 
+describe("upstreams that have gone", function()
+  local fake = require("fake_store")
+  local deltas = require("deltas")
+  local door_exchange = require("resty.ax.dataplane.door_exchange")
+  local exchange = require("resty.ax.dataplane.exchange")
+  local upstreams = require("upstreams")
+
+  local function begin(store, now_ms, names, alive)
+    local list = {}
+    for k, name in ipairs(names) do
+      list[k] = collector_kit.upstream({ "a", "b" }, { name = name, max_fails = 1 })
+    end
+    return collector_kit.new({
+      store = store,
+      now_ms = now_ms,
+      upstreams = list,
+      holder_alive = function(identity)
+        return alive[identity] == true
+      end,
+    })
+  end
+
+  -- A worker that has counted something of each kind, and a collector that has seen it.
+  local function live(store, kit, name)
+    local holder = core.claimHolder(store, "old")
+    local limits = slots.newSlots(store, holder, name, { "a", "b" }, limits_of(2))
+    local up = upstreams.new({ nodes = 2, config = { name = name } })
+    up.pool.name = name
+    up.keyless_total = 1
+    for tally in pairs(up.tallies.total) do
+      up.tallies.total[tally] = 1
+    end
+    up.door.refused.qps, up.door.unknown_classes, up.door.capped_classes = 1, 1, 1
+    local worker = {
+      store = store, pid = 1, slot = 0, encode = cjson.encode, decode = cjson.decode,
+      processAlive = function() return true end, onFault = function() end,
+    }
+    exchange.publish(worker, { up }, false, kit.now_ms)
+    door_exchange.publishDoors(worker, { up }, kit.now_ms)
+    slots.takeSlot(limits, 0, 1)
+    store.set(operator.willKey(name, "a"), cjson.encode({ kind = "drain", at_ms = kit.now_ms }))
+    store.set(operator.willVersionKey(name), 1)
+    store.set("freed:" .. name, 1)
+    store.set("line:0:" .. name, 1)
+    kit:report({ b = deltas.delta({}, { fail = 30, streak = 30, failures = 30 }) }, name)
+    kit:tick(30000)
+    return limits
+  end
+
+  local function keys_of(store, name)
+    local keys = {}
+    for key in pairs(store.values) do
+      if key:find(name, 1, true) then
+        keys[#keys + 1] = key
+      end
+    end
+    table.sort(keys)
+    return keys
+  end
+
+  it("leave nothing in the store after an hour, but while a worker has requests there", function()
+    local store, alive = fake(), { old = true }
+    local kit = begin(store, 1000000, { "gone_one", "stays" }, alive)
+    local limits = live(store, kit, "gone_one")
+    assert.is_true(#keys_of(store, "gone_one") > 15)
+    kit = begin(store, kit.now_ms, { "stays" }, alive)
+    kit:tick(1000)
+    kit = begin(store, kit.now_ms + HOUR_MS / 2, { "stays" }, alive)
+    kit:tick(1000)
+    assert.is_true(#keys_of(store, "gone_one") > 15, "it may come back")
+    kit:tick(HOUR_MS)
+    assert.is_true(#keys_of(store, "gone_one") > 15, "a request is there")
+    slots.freeSlot(limits, 0)
+    slots.freeSlot(limits, 2)
+    kit:tick(1000)
+    assert.same({}, keys_of(store, "gone_one"))
+    assert.is_true(#keys_of(store, "stays") > 1)
+    assert.same({ stays = 0 }, cjson.decode(store.get("upstreams")))
+  end)
+
+  it("take the slots of a worker that died there along", function()
+    local store, alive = fake(), { old = true }
+    local kit = begin(store, 1000000, { "gone_one", "stays" }, alive)
+    live(store, kit, "gone_one")
+    kit = begin(store, kit.now_ms, { "stays" }, alive)
+    kit:tick(1000)
+    alive.old = false
+    kit:tick(1000)
+    kit:tick(HOUR_MS)
+    assert.same({}, keys_of(store, "gone_one"))
+  end)
+
+  it("are as they were when they come back within the hour, and junk in the list does no harm", function()
+    for _, junk in ipairs({ "", "7", "[]", '{"stays":"x","other":{}}', "null" }) do
+      local store = fake()
+      local kit = begin(store, 1000000, { "gone_one", "stays" }, {})
+      kit:tick()
+      store.set("upstreams", junk)
+      kit = begin(store, kit.now_ms, { "stays" }, {})
+      kit:tick(2 * HOUR_MS)
+      assert.same({ stays = 0 }, cjson.decode(store.get("upstreams")))
+      kit = begin(store, kit.now_ms, { "gone_one", "stays" }, {})
+      kit:tick(2 * HOUR_MS)
+      kit = begin(store, kit.now_ms, { "stays" }, {})
+      kit:tick(HOUR_MS / 2)
+      assert.is_string(store.get("detail:gone_one"))
+      kit = begin(store, kit.now_ms, { "gone_one", "stays" }, {})
+      kit:tick(2 * HOUR_MS)
+      assert.is_string(store.get("detail:gone_one"))
+    end
+  end)
+end)
+
 describe("nodes that have gone", function()
   it("leave no slots behind, however many deployments there are", function()
     local world = gateway()

@@ -19,8 +19,10 @@ local backlogKey = ____wire.backlogKey
 local DRAIN_STALE_MS = ____wire.DRAIN_STALE_MS
 local drainKey = ____wire.drainKey
 local isDrainFresh = ____wire.isDrainFresh
-local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
+local ____worker_keys = require("resty.ax.core.worker_keys")
+local doorKey = ____worker_keys.doorKey
+local lastSlot = ____worker_keys.lastSlot
 --- How long the queue must have been as full as `from` says, ms: a burst is no backlog.
 local FULL_FOR_MS = 2000
 --- A drain is over when its collector has said nothing for so many of its intervals: one tick may come late.
@@ -75,14 +77,11 @@ local function sumWaiting(deps, waiting, now_ms)
     local store = ____deps_6.store
     local decode = ____deps_6.decode
     local sums = {}
-    local slots = math_min(
-        SLOTS_MAX,
-        asCount(store.get("worker:slots"))
-    )
+    local slots = lastSlot(store)
     do
         local slot = 1
         while slot <= slots do
-            local text = tostring(store.get("door:" .. tostring(slot)) or "")
+            local text = tostring(store.get(doorKey(slot)) or "")
             local ____temp_7
             if text == "" then
                 ____temp_7 = nil

@@ -13,8 +13,9 @@ end
 -- End of Lua Library inline imports
 local ____exports = {}
 local repairOf, repair, load
+local ____in_flight = require("resty.ax.collector.in_flight")
+local sumInFlight = ____in_flight.sumInFlight
 local ____ingest = require("resty.ax.collector.ingest")
-local sumInFlight = ____ingest.sumInFlight
 local takeDeltas = ____ingest.takeDeltas
 local ____judge = require("resty.ax.collector.judge")
 local judgeUpstream = ____judge.judgeUpstream
@@ -28,6 +29,9 @@ local ____compose = require("resty.ax.collector.compose")
 local composeUpstream = ____compose.composeUpstream
 local ____gone = require("resty.ax.collector.gone")
 local clearGone = ____gone.clearGone
+local ____gone_upstreams = require("resty.ax.collector.gone_upstreams")
+local clearGoneUpstream = ____gone_upstreams.clearGoneUpstream
+local findGoneUpstreams = ____gone_upstreams.findGoneUpstreams
 local ____publish = require("resty.ax.collector.publish")
 local publish = ____publish.publish
 local ____slot_repair = require("resty.ax.collector.slot_repair")
@@ -62,9 +66,23 @@ function repairOf(collector, holderAlive)
             i = i + 1
         end
     end
+    for ____, ____value in ipairs(collector.gone_upstreams) do
+        local name = ____value.name
+        local ids = ____value.ids
+        addUpstream(slots, name, {}, ids)
+    end
     return slots
 end
 function repair(collector, now_ms)
+    local ____opt_9 = collector.slots
+    local holders = ____opt_9 and ____opt_9.holders or ({})
+    clearGoneUpstream(
+        collector.deps,
+        collector.gone_upstreams,
+        collector.config.upstreams,
+        holders,
+        now_ms
+    )
     if collector.slots == nil then
         return
     end
@@ -77,8 +95,8 @@ function repair(collector, now_ms)
     do
         local i = 0
         while i < #collector.upstreams do
-            local ____collector_upstreams_index_9 = collector.upstreams[i + 1]
-            local gone = ____collector_upstreams_index_9.gone
+            local ____collector_upstreams_index_11 = collector.upstreams[i + 1]
+            local gone = ____collector_upstreams_index_11.gone
             if gone ~= nil and #gone.ids > 0 then
                 clearGone(collector.deps, gone, collector.slots.holders, now_ms)
                 breathe(collector, 1)
@@ -106,6 +124,7 @@ function load(collector, now_ms)
         end
     end
     takeOver(collector, now_ms)
+    collector.gone_upstreams = findGoneUpstreams(collector.deps, collector.config.upstreams, now_ms)
     do
         local i = 0
         while i < #collector.upstreams do
@@ -140,6 +159,7 @@ function ____exports.newCollector(config, deps)
         generation = 0,
         loaded = false,
         node_count = 0,
+        gone_upstreams = {},
         busy_since_ms = nil,
         work = 0,
         slice_from_ms = 0,

@@ -25,16 +25,16 @@ local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
 local trialKey = ____wire.trialKey
 --- So long a node may be away and still be known, ms. Longer than a rollback takes, shorter than addresses are kept unused.
-local FORGET_AFTER_MS = 3600000
+____exports.FORGET_AFTER_MS = 3600000
 --- More are forgotten earlier: the list is written as a whole.
 local GONE_MAX = 2000
 --- Nodes looked at per tick: ten times two reads for each worker, some 0.1 ms.
 local PER_TICK = 10
-local function goneKey(upstream)
+function ____exports.goneKey(upstream)
     return "gone:" .. upstream
 end
 local function write(deps, gone)
-    local key = goneKey(gone.upstream)
+    local key = ____exports.goneKey(gone.upstream)
     local ____temp_0
     if #gone.ids > 0 then
         ____temp_0 = deps.encode(gone.since_ms)
@@ -55,7 +55,7 @@ end
 -- @param now_ms monotonic ms
 function ____exports.findGone(deps, upstream, configured, details, now_ms)
     local gone = {upstream = upstream, ids = {}, since_ms = {}, cursor = 0}
-    local text = deps.store.get(goneKey(upstream))
+    local text = deps.store.get(____exports.goneKey(upstream))
     local ____temp_1
     if text == nil then
         ____temp_1 = nil
@@ -94,7 +94,7 @@ function ____exports.findGone(deps, upstream, configured, details, now_ms)
     return gone
 end
 --- A worker that is shutting down may have requests there for hours.
-local function isHeld(deps, upstream, id, holders)
+function ____exports.isHeld(deps, upstream, id, holders)
     do
         local k = 0
         while k < #holders do
@@ -109,7 +109,7 @@ end
 ---
 -- @returns whether nothing is left of the node, and nothing more will come
 local function clear(deps, gone, id, holders, now_ms)
-    if isHeld(deps, gone.upstream, id, holders) then
+    if ____exports.isHeld(deps, gone.upstream, id, holders) then
         return false
     end
     deps.store.remove(totalKey(gone.upstream, id))
@@ -121,7 +121,7 @@ local function clear(deps, gone, id, holders, now_ms)
         end
     end
     local away_ms = now_ms - (gone.since_ms[id] or 0)
-    if away_ms < FORGET_AFTER_MS and #gone.ids <= GONE_MAX then
+    if away_ms < ____exports.FORGET_AFTER_MS and #gone.ids <= GONE_MAX then
         return false
     end
     deps.store.remove(willKey(gone.upstream, id))

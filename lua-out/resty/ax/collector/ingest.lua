@@ -1,7 +1,7 @@
 local math_max = math.max
 local math_min = math.min
 local ____exports = {}
-local takeDelta, cleanDelta, countGoodRun, takeNodeDelta, countStreak, countBusy, takeWorker, addInFlight, addOldest, FAILURES_MEMORY_MS, BUSY_MAX_MS, BUSY_LEAST_MS
+local takeDelta, cleanDelta, countGoodRun, takeNodeDelta, countStreak, countBusy, FAILURES_MEMORY_MS, BUSY_MAX_MS, BUSY_LEAST_MS
 local ____histogram = require("resty.ax.core.histogram")
 local cleanSparse = ____histogram.cleanSparse
 local lowerBoundMs = ____histogram.lowerBoundMs
@@ -10,8 +10,6 @@ local advanceNode = ____windows.advanceNode
 local feedNode = ____windows.feedNode
 local ____wire = require("resty.ax.core.wire")
 local DELTAS_MAX = ____wire.DELTAS_MAX
-local SLOTS_MAX = ____wire.SLOTS_MAX
-local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
 local ____adaptive_limit = require("resty.ax.collector.adaptive_limit")
 local noteDelta = ____adaptive_limit.noteDelta
 local ____reports = require("resty.ax.collector.reports")
@@ -20,7 +18,6 @@ local ____state = require("resty.ax.collector.state")
 local breathe = ____state.breathe
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
-local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
 function takeDelta(collector, upstreams, at_ms, now_ms)
     for name in pairs(upstreams) do
@@ -128,80 +125,6 @@ function countBusy(node, delta, now_ms)
     )
     node.seen.busy_until_ms = math_max(node.seen.busy_until_ms, now_ms + for_ms)
 end
-function takeWorker(collector, key, now_ms)
-    local ____collector_deps_11 = collector.deps
-    local store = ____collector_deps_11.store
-    local decode = ____collector_deps_11.decode
-    local onWarning = ____collector_deps_11.onWarning
-    local processAlive = ____collector_deps_11.processAlive
-    local text = store.get(key)
-    if text == nil then
-        return
-    end
-    local record = asRecord(decode(tostring(text)))
-    local pid = asNumber(record and record.pid)
-    local at_ms = asNumber(record and record.at_ms)
-    if record == nil or pid == nil or at_ms == nil then
-        onWarning("store_corrupt", key .. " is not a worker's record; removed")
-        store.remove(key)
-        return
-    end
-    local old = now_ms - at_ms > WORKER_DEAD_MS
-    if (old or record.exiting == true) and not processAlive(pid) then
-        store.remove(key)
-        return
-    end
-    if old and record.exiting ~= true then
-        return
-    end
-    addInFlight(
-        collector,
-        asRecord(record.in_flight)
-    )
-    addOldest(
-        collector,
-        asRecord(record.oldest_ms),
-        now_ms
-    )
-end
-function addInFlight(collector, upstreams)
-    if upstreams == nil then
-        return
-    end
-    for name in pairs(upstreams) do
-        local upstream = collector.by_name[name]
-        local nodes = asRecord(upstreams[name])
-        if upstream ~= nil and nodes ~= nil then
-            for id in pairs(nodes) do
-                local node = upstream.by_id[id]
-                if node ~= nil then
-                    local ____node_detail_16, ____in_flight_17 = node.detail, "in_flight"
-                    ____node_detail_16[____in_flight_17] = ____node_detail_16[____in_flight_17] + asCount(nodes[id])
-                    upstream.active = true
-                end
-            end
-        end
-    end
-end
-function addOldest(collector, upstreams, now_ms)
-    if upstreams == nil then
-        return
-    end
-    for name in pairs(upstreams) do
-        local upstream = collector.by_name[name]
-        local nodes = asRecord(upstreams[name])
-        if upstream ~= nil and nodes ~= nil then
-            for id in pairs(nodes) do
-                local node = upstream.by_id[id]
-                local start_ms = asCount(nodes[id])
-                local is_older = node ~= nil and (node.oldest_start_ms == 0 or start_ms < node.oldest_start_ms)
-                if is_older and start_ms > 0 and start_ms <= now_ms then
-                    node.oldest_start_ms = start_ms
-                end
-            end
-        end
-    end
-end
 --- Entries taken in one tick: all that workers leave in the list, and then some; not an endless loop.
 local DELTAS_PER_TICK = 2 * DELTAS_MAX
 --- Takes all the workers' reports out of the store and into the windows. Upstreams and nodes that are
@@ -241,39 +164,4 @@ end
 FAILURES_MEMORY_MS = 60000
 BUSY_MAX_MS = 30000
 BUSY_LEAST_MS = 2000
---- Adds up the requests in flight of all workers that live. A worker's record is dead when it is old;
--- one that is shutting down has no timers and is judged by its process. Records of ended processes
--- are removed: nobody else would.
-function ____exports.sumInFlight(collector, now_ms)
-    do
-        local i = 0
-        while i < #collector.upstreams do
-            local nodes = collector.upstreams[i + 1].nodes
-            do
-                local j = 0
-                while j < #nodes do
-                    nodes[j + 1].detail.in_flight = 0
-                    nodes[j + 1].oldest_start_ms = 0
-                    j = j + 1
-                end
-            end
-            i = i + 1
-        end
-    end
-    local slots = math_min(
-        SLOTS_MAX,
-        asCount(collector.deps.store.get("worker:slots"))
-    )
-    do
-        local slot = 1
-        while slot <= slots do
-            takeWorker(
-                collector,
-                "worker:" .. tostring(slot),
-                now_ms
-            )
-            slot = slot + 1
-        end
-    end
-end
 return ____exports

@@ -3,6 +3,8 @@ local ____histogram = require("resty.ax.core.histogram")
 local toSparse = ____histogram.toSparse
 local ____priority = require("resty.ax.core.priority")
 local LOWEST_PRIORITY = ____priority.LOWEST_PRIORITY
+local ____worker_keys = require("resty.ax.core.worker_keys")
+local doorKey = ____worker_keys.doorKey
 local ____door = require("resty.ax.dataplane.door")
 local turnWaits = ____door.turnWaits
 local function sendCount(store, door, key, count)
@@ -57,7 +59,7 @@ function ____exports.publishDoors(exchange, upstreams, now_ms)
     local text = exchange.encode(record)
     if text ~= nil then
         store.set(
-            "door:" .. tostring(exchange.slot),
+            doorKey(exchange.slot),
             text
         )
     end

@@ -7,17 +7,12 @@ local ____priority = require("resty.ax.core.priority")
 local LOWEST_PRIORITY = ____priority.LOWEST_PRIORITY
 local ____queue = require("resty.ax.core.queue")
 local headKey = ____queue.headKey
-local ____values = require("resty.ax.core.values")
-local asCount = ____values.asCount
-local ____wire = require("resty.ax.core.wire")
-local SLOTS_MAX = ____wire.SLOTS_MAX
+local ____worker_keys = require("resty.ax.core.worker_keys")
+local lastSlot = ____worker_keys.lastSlot
+local lineKey = ____worker_keys.lineKey
 --- A worker that has not polled for so long is stuck or dead, and its waiters do not hold up the others'. Many polls,
 -- for a busy worker comes late; few of a request's own times.
 local STALE_MS = 50
---- The number before the name: names may have colons in them.
-local function lineKey(name, slot)
-    return (("line:" .. tostring(slot)) .. ":") .. name
-end
 function ____exports.newOthers(name)
     local counts = {}
     do
@@ -84,10 +79,7 @@ function ____exports.foldOthers(others, store, own_slot, now_ms)
     if type(last) ~= "number" or math_abs(now_ms - last) > STALE_MS then
         return
     end
-    local slots = math_min(
-        asCount(store.get("worker:slots")),
-        SLOTS_MAX
-    )
+    local slots = lastSlot(store)
     do
         local slot = 1
         while slot <= slots do

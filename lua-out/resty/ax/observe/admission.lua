@@ -1,6 +1,5 @@
 local math_abs = math.abs
 local math_floor = math.floor
-local math_min = math.min
 local ____exports = {}
 local ____histogram = require("resty.ax.core.histogram")
 local addSparse = ____histogram.addSparse
@@ -18,8 +17,10 @@ local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
 local drainKey = ____wire.drainKey
 local isDrainFresh = ____wire.isDrainFresh
-local SLOTS_MAX = ____wire.SLOTS_MAX
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
+local ____worker_keys = require("resty.ax.core.worker_keys")
+local doorKey = ____worker_keys.doorKey
+local lastSlot = ____worker_keys.lastSlot
 local ____document = require("resty.ax.observe.document")
 local jsonList = ____document.jsonList
 local function count(store, key)
@@ -63,14 +64,11 @@ local function sumReports(deps, name, now_ms)
             k = k + 1
         end
     end
-    local slots = math_min(
-        count(deps.store, "worker:slots"),
-        SLOTS_MAX
-    )
+    local slots = lastSlot(deps.store)
     do
         local slot = 1
         while slot <= slots do
-            local text = deps.store.get("door:" .. tostring(slot))
+            local text = deps.store.get(doorKey(slot))
             local ____temp_12
             if type(text) == "string" then
                 ____temp_12 = asRecord(deps.decode(text))

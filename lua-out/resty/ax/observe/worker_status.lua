@@ -6,6 +6,9 @@ local asNumber = ____values.asNumber
 local asRecord = ____values.asRecord
 local ____wire = require("resty.ax.core.wire")
 local WORKER_DEAD_MS = ____wire.WORKER_DEAD_MS
+local ____worker_keys = require("resty.ax.core.worker_keys")
+local lastSlot = ____worker_keys.lastSlot
+local workerKey = ____worker_keys.workerKey
 local ____document = require("resty.ax.observe.document")
 local jsonList = ____document.jsonList
 local ____status_deps = require("resty.ax.observe.status_deps")
@@ -22,13 +25,13 @@ end
 --- The live workers, those of an older configuration that still serve requests included.
 function ____exports.workerStatus(deps, now_ms)
     local workers = {}
-    local slots = deps.store.get("worker:slots")
+    local slots = lastSlot(deps.store)
     do
         local slot = 1
-        while type(slots) == "number" and slot <= slots do
+        while slot <= slots do
             local record = decodeObject(
                 deps,
-                "worker:" .. tostring(slot)
+                workerKey(slot)
             )
             if record ~= nil and asNumber(record.pid) ~= nil and asNumber(record.at_ms) ~= nil then
                 local exiting = record.exiting == true

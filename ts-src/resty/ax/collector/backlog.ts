@@ -12,15 +12,8 @@ import { type DrainPlan, drainPlan } from "../core/drain_plan";
 import type { QueueConfig, UpstreamConfig } from "../core/model";
 import { LOWEST_PRIORITY } from "../core/priority";
 import { asCount, asNumber, asRecord, padded } from "../core/values";
-import {
-  backlogKey,
-  DRAIN_STALE_MS,
-  drainKey,
-  type DrainRecord,
-  isDrainFresh,
-  SLOTS_MAX,
-  WORKER_DEAD_MS,
-} from "../core/wire";
+import { backlogKey, DRAIN_STALE_MS, drainKey, type DrainRecord, isDrainFresh, WORKER_DEAD_MS } from "../core/wire";
+import { doorKey, lastSlot } from "../core/worker_keys";
 import type { Collector, CollectorDeps, UpstreamRecord } from "./state";
 
 /** How long the queue must have been as full as `from` says, ms: a burst is no backlog. */
@@ -79,9 +72,9 @@ function addReports(sums: Record<string, number | undefined>, reports: Record<st
 function sumWaiting(deps: CollectorDeps, waiting: Waiting, now_ms: number): Record<string, number | undefined> {
   const { store, decode } = deps;
   const sums: Record<string, number | undefined> = {};
-  const slots = Math.min(SLOTS_MAX, asCount(store.get("worker:slots")));
+  const slots = lastSlot(store);
   for (let slot = 1; slot <= slots; slot++) {
-    const text = `${store.get(`door:${slot}`) ?? ""}`;
+    const text = `${store.get(doorKey(slot)) ?? ""}`;
     const record = text === "" ? undefined : asRecord(decode(text));
     const at_ms = asNumber(record?.at_ms);
     if (at_ms !== undefined && Math.abs(now_ms - at_ms) < WORKER_DEAD_MS) {

@@ -1,10 +1,12 @@
 import type { AxConfig } from "../core/model";
-import { sumInFlight, takeDeltas } from "./ingest";
+import { sumInFlight } from "./in_flight";
+import { takeDeltas } from "./ingest";
 import { judgeUpstream } from "./judge";
 import { adaptLimits, takeLimits } from "./adaptive_limit";
 import { drainBacklog, takeDrain, type Waiting } from "./backlog";
 import { composeUpstream } from "./compose";
 import { clearGone } from "./gone";
+import { clearGoneUpstream, findGoneUpstreams } from "./gone_upstreams";
 import { publish } from "./publish";
 import { addUpstream, newSlotRepair, repairSlots, type SlotRepair } from "./slot_repair";
 import { breathe, type Collector, type CollectorDeps, newUpstreamRecord } from "./state";
@@ -36,6 +38,7 @@ export function newCollector(config: AxConfig, deps: CollectorDeps): Collector {
     generation: 0,
     loaded: false,
     node_count: 0,
+    gone_upstreams: [],
     busy_since_ms: undefined,
     work: 0,
     slice_from_ms: 0,
@@ -91,10 +94,14 @@ function repairOf(collector: Collector, holderAlive: (this: void, identity: stri
     for (let k = 0; k < upstream.nodes.length; k++) ids[k] = upstream.nodes[k].config.id;
     addUpstream(slots, upstream.config.name, ids, upstream.gone?.ids ?? []);
   }
+  // Workers that are shutting down may have requests there.
+  for (const { name, ids } of collector.gone_upstreams) addUpstream(slots, name, [], ids);
   return slots;
 }
 
 function repair(collector: Collector, now_ms: number): void {
+  const holders = collector.slots?.holders ?? [];
+  clearGoneUpstream(collector.deps, collector.gone_upstreams, collector.config.upstreams, holders, now_ms);
   if (collector.slots === undefined) return;
   repairSlots(collector.slots, () => {
     breathe(collector, 1);
@@ -123,6 +130,7 @@ function load(collector: Collector, now_ms: number): void {
     collector.by_name[names[i]] = upstream;
   }
   takeOver(collector, now_ms);
+  collector.gone_upstreams = findGoneUpstreams(collector.deps, collector.config.upstreams, now_ms);
   for (let i = 0; i < collector.upstreams.length; i++) {
     takeLimits(collector.deps, collector.upstreams[i], now_ms);
     takeDrain(collector.deps, collector.upstreams[i], now_ms);

@@ -16,7 +16,7 @@ import { trialKey } from "../core/wire";
 import type { CollectorDeps } from "./state";
 
 /** So long a node may be away and still be known, ms. Longer than a rollback takes, shorter than addresses are kept unused. */
-const FORGET_AFTER_MS = 3600000;
+export const FORGET_AFTER_MS = 3600000;
 
 /** More are forgotten earlier: the list is written as a whole. */
 const GONE_MAX = 2000;
@@ -33,7 +33,7 @@ export interface Gone {
   cursor: number;
 }
 
-function goneKey(upstream: string): string {
+export function goneKey(upstream: string): string {
   return `gone:${upstream}`;
 }
 
@@ -80,7 +80,7 @@ export function findGone(
 }
 
 /** A worker that is shutting down may have requests there for hours. */
-function isHeld(deps: CollectorDeps, upstream: string, id: string, holders: number[]): boolean {
+export function isHeld(deps: CollectorDeps, upstream: string, id: string, holders: number[]): boolean {
   for (let k = 0; k < holders.length; k++) {
     if (heldOf(deps.store.get(heldKey(upstream, id, holders[k]))) > 0) return true;
   }

@@ -1,10 +1,10 @@
 import { cleanSparse, lowerBoundMs } from "../core/histogram";
 import { advanceNode, feedNode } from "../core/windows";
-import { DELTAS_MAX, type NodeDelta, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
+import { DELTAS_MAX, type NodeDelta } from "../core/wire";
 import { noteDelta } from "./adaptive_limit";
 import { noteReport } from "./reports";
 import { breathe, type Collector, type NodeRecord } from "./state";
-import { asCount, asNumber, asRecord } from "../core/values";
+import { asCount, asRecord } from "../core/values";
 
 /** Entries taken in one tick: all that workers leave in the list, and then some; not an endless loop. */
 const DELTAS_PER_TICK = 2 * DELTAS_MAX;
@@ -128,77 +128,4 @@ function countBusy(node: NodeRecord, delta: NodeDelta, now_ms: number): void {
   if (delta.busy <= 0) return;
   const for_ms = Math.min(BUSY_MAX_MS, Math.max(BUSY_LEAST_MS, delta.retry_after_ms));
   node.seen.busy_until_ms = Math.max(node.seen.busy_until_ms, now_ms + for_ms);
-}
-
-/**
- * Adds up the requests in flight of all workers that live. A worker's record is dead when it is old;
- * one that is shutting down has no timers and is judged by its process. Records of ended processes
- * are removed: nobody else would.
- */
-export function sumInFlight(collector: Collector, now_ms: number): void {
-  for (let i = 0; i < collector.upstreams.length; i++) {
-    const nodes = collector.upstreams[i].nodes;
-    for (let j = 0; j < nodes.length; j++) {
-      nodes[j].detail.in_flight = 0;
-      nodes[j].oldest_start_ms = 0;
-    }
-  }
-  const slots = Math.min(SLOTS_MAX, asCount(collector.deps.store.get("worker:slots")));
-  for (let slot = 1; slot <= slots; slot++) takeWorker(collector, `worker:${slot}`, now_ms);
-}
-
-function takeWorker(collector: Collector, key: string, now_ms: number): void {
-  const { store, decode, onWarning, processAlive } = collector.deps;
-  const text = store.get(key);
-  if (text === undefined) return;
-  const record = asRecord(decode(`${text}`));
-  const pid = asNumber(record?.pid);
-  const at_ms = asNumber(record?.at_ms);
-  if (record === undefined || pid === undefined || at_ms === undefined) {
-    // Its worker, if there is one, writes it anew at its next flush.
-    onWarning("store_corrupt", `${key} is not a worker's record; removed`);
-    store.remove(key);
-    return;
-  }
-  const old = now_ms - at_ms > WORKER_DEAD_MS;
-  if ((old || record.exiting === true) && !processAlive(pid)) {
-    store.remove(key);
-    return;
-  }
-  if (old && record.exiting !== true) return;
-  addInFlight(collector, asRecord(record.in_flight));
-  addOldest(collector, asRecord(record.oldest_ms), now_ms);
-}
-
-function addInFlight(collector: Collector, upstreams: Record<string, unknown> | undefined): void {
-  if (upstreams === undefined) return;
-  for (const name in upstreams) {
-    const upstream = collector.by_name[name];
-    const nodes = asRecord(upstreams[name]);
-    if (upstream !== undefined && nodes !== undefined) {
-      for (const id in nodes) {
-        const node = upstream.by_id[id];
-        if (node !== undefined) {
-          node.detail.in_flight += asCount(nodes[id]);
-          upstream.active = true;
-        }
-      }
-    }
-  }
-}
-
-function addOldest(collector: Collector, upstreams: Record<string, unknown> | undefined, now_ms: number): void {
-  if (upstreams === undefined) return;
-  for (const name in upstreams) {
-    const upstream = collector.by_name[name];
-    const nodes = asRecord(upstreams[name]);
-    if (upstream !== undefined && nodes !== undefined) {
-      for (const id in nodes) {
-        const node = upstream.by_id[id];
-        const start_ms = asCount(nodes[id]);
-        const is_older = node !== undefined && (node.oldest_start_ms === 0 || start_ms < node.oldest_start_ms);
-        if (is_older && start_ms > 0 && start_ms <= now_ms) node.oldest_start_ms = start_ms;
-      }
-    }
-  }
 }

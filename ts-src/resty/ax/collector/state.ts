@@ -4,6 +4,7 @@ import type { Evidence } from "../core/evidence";
 import { type AdaptiveLimit, newAdaptiveLimit } from "./adaptive_limit";
 import { type Backlog, newBacklog } from "./backlog";
 import type { Gone } from "./gone";
+import type { GoneUpstream } from "./gone_upstreams";
 import type { SlotRepair } from "./slot_repair";
 import type { AxConfig, NodeConfig, UpstreamConfig } from "../core/model";
 import type { ProbeSource } from "../core/probe/view";
@@ -144,6 +145,8 @@ export interface Collector {
   work: number;
   /** When the slice under way began, by `runningMs`. */
   slice_from_ms: number;
+  /** Upstreams that are no longer configured. */
+  gone_upstreams: GoneUpstream[];
   /** Gives back the slots of workers that died. */
   slots?: SlotRepair;
   /** A write failed in this tick, or in the last one: the warning has been given. */

@@ -14,7 +14,7 @@ import { asNumber } from "./values";
  * |---|---|---|---|
  * | deltas (list)         | every worker, each flush      | collector         | until read; bounded by DELTAS_MAX |
  * | worker:<slot>         | its worker, each flush        | every worker      | dead when `at_ms` is older than WORKER_DEAD_MS |
- * | worker:slots          | a worker taking a new slot    | every worker      | for ever (one number) |
+ * | worker:slots          | a worker taking a new slot; collector | every worker | for ever (one number): the last slot taken |
  * | generation            | collector, each publish       | every worker      | for ever (one number) |
  * | snapshot:<upstream>   | collector, each publish       | every worker      | over reloads and elections |
  * | detail:<upstream>     | collector, each publish       | status API        | over reloads and elections |
@@ -30,6 +30,7 @@ import { asNumber } from "./values";
  * | event:<upstream>:<n>, events:<upstream> | collector, each change of state | status API, the next collector | the last EVENTS_MAX; for ever (one number) |
  * | transitions:<upstream> | collector, each change of state | status API, the next collector | for ever |
  * | trial:<upstream> <node> <n> | the worker that takes the trial | workers | removed by the collector when the trial is over |
+ * | upstreams             | collector, when it begins     | the next collector | for ever (collector/gone_upstreams.ts) |
  * | keyless:<upstream>    | every worker, each flush      | status API        | for ever (one number an upstream) |
  * | errors:<code>         | every worker                  | status API        | for ever (one number a code) |
  * | error:<code>          | every worker                  | status API        | the last message of that code |

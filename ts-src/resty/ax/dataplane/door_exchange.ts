@@ -11,6 +11,7 @@ import { toSparse } from "../core/histogram";
 import { LOWEST_PRIORITY } from "../core/priority";
 import type { Store } from "../core/store";
 import type { DoorRecord, DoorReport } from "../core/wire";
+import { doorKey } from "../core/worker_keys";
 import { type Door, turnWaits } from "./door";
 import type { Exchange } from "./exchange";
 import type { Upstream } from "./upstream";
@@ -54,5 +55,5 @@ export function publishDoors(exchange: Exchange, upstreams: Upstream[], now_ms: 
   const record: DoorRecord = { pid: exchange.pid, at_ms: now_ms, upstreams: reports };
   const text = exchange.encode(record);
   // Without room the status shows less; nothing else rests on it.
-  if (text !== undefined) store.set(`door:${exchange.slot}`, text);
+  if (text !== undefined) store.set(doorKey(exchange.slot), text);
 }

@@ -10,8 +10,7 @@
 import { LOWEST_PRIORITY } from "../core/priority";
 import { headKey } from "../core/queue";
 import type { Store } from "../core/store";
-import { asCount } from "../core/values";
-import { SLOTS_MAX } from "../core/wire";
+import { lastSlot, lineKey } from "../core/worker_keys";
 import type { Hall, Line } from "./line";
 
 /**
@@ -32,11 +31,6 @@ export interface Others {
   time_key: string;
   /** Names of the records, by slot − 1. */
   keys: string[];
-}
-
-/** The number before the name: names may have colons in them. */
-function lineKey(name: string, slot: number): string {
-  return `line:${slot}:${name}`;
 }
 
 export function newOthers(name: string): Others {
@@ -67,7 +61,7 @@ export function foldOthers(others: Others, store: Store, own_slot: number, now_m
   for (let k = 0; k < LOWEST_PRIORITY; k++) others.counts[k] = 0;
   const last = store.get(others.time_key);
   if (typeof last !== "number" || math.abs(now_ms - last) > STALE_MS) return;
-  const slots = math.min(asCount(store.get("worker:slots")), SLOTS_MAX);
+  const slots = lastSlot(store);
   for (let slot = 1; slot <= slots; slot++) {
     if (slot !== own_slot) {
       let key = others.keys[slot - 1];

@@ -5,7 +5,8 @@ import { LOWEST_PRIORITY } from "../core/priority";
 import { REJECT_REASONS } from "../core/reject";
 import type { Store } from "../core/store";
 import { asCount, asNumber, asRecord } from "../core/values";
-import { drainKey, isDrainFresh, SLOTS_MAX, WORKER_DEAD_MS } from "../core/wire";
+import { drainKey, isDrainFresh, WORKER_DEAD_MS } from "../core/wire";
+import { doorKey, lastSlot } from "../core/worker_keys";
 import { jsonList } from "./document";
 import type { StatusDeps } from "./status_deps";
 
@@ -67,9 +68,9 @@ function addReport(sums: Sum[], report: Record<string, unknown>): void {
 function sumReports(deps: StatusDeps, name: string, now_ms: number): Sum[] {
   const sums: Sum[] = [];
   for (let k = 0; k < LOWEST_PRIORITY; k++) sums[k] = { waiting: 0, admitted: 0, hist: newCounts() };
-  const slots = Math.min(count(deps.store, "worker:slots"), SLOTS_MAX);
+  const slots = lastSlot(deps.store);
   for (let slot = 1; slot <= slots; slot++) {
-    const text = deps.store.get(`door:${slot}`);
+    const text = deps.store.get(doorKey(slot));
     const record = typeof text === "string" ? asRecord(deps.decode(text)) : undefined;
     const at_ms = asNumber(record?.["at_ms"]);
     if (record !== undefined && at_ms !== undefined && Math.abs(now_ms - at_ms) < WORKER_DEAD_MS) {

@@ -1,6 +1,7 @@
 /** The workers that publish their counts, as the API shows them. */
 import { asCount, asNumber, asRecord } from "../core/values";
 import { WORKER_DEAD_MS, type WorkerRecord } from "../core/wire";
+import { lastSlot, workerKey } from "../core/worker_keys";
 import { jsonList } from "./document";
 import { decodeObject, type StatusDeps } from "./status_deps";
 
@@ -22,9 +23,9 @@ function total(record: WorkerRecord): number {
 /** The live workers, those of an older configuration that still serve requests included. */
 export function workerStatus(deps: StatusDeps, now_ms: number): WorkerStatus[] {
   const workers: WorkerStatus[] = [];
-  const slots = deps.store.get("worker:slots");
-  for (let slot = 1; typeof slots === "number" && slot <= slots; slot++) {
-    const record = decodeObject(deps, `worker:${slot}`) as WorkerRecord | undefined;
+  const slots = lastSlot(deps.store);
+  for (let slot = 1; slot <= slots; slot++) {
+    const record = decodeObject(deps, workerKey(slot)) as WorkerRecord | undefined;
     if (record !== undefined && asNumber(record.pid) !== undefined && asNumber(record.at_ms) !== undefined) {
       const exiting = record.exiting === true;
       const alive = exiting ? deps.processAlive(record.pid) : Math.abs(now_ms - record.at_ms) < WORKER_DEAD_MS;

@@ -1,5 +1,7 @@
 import { publishDoors } from "../dataplane/door_exchange";
-import { publish, readOthers, readSnapshots } from "../dataplane/exchange";
+import { publish } from "../dataplane/exchange";
+import { readSnapshots } from "../dataplane/snapshots";
+import { readOthers } from "../dataplane/worker_record";
 import { releaseHolds } from "../dataplane/holds";
 import { readDrains } from "../dataplane/drain";
 import { readLimits } from "../dataplane/limits";

@@ -1,5 +1,5 @@
 local ____exports = {}
-local forgetSlots, takeWorker, addInFlight, addOldest
+local forgetSlots, takeWorker, eachNode, addInFlight, addOldest
 local ____values = require("resty.ax.core.values")
 local asCount = ____values.asCount
 local asNumber = ____values.asNumber
@@ -67,43 +67,46 @@ function takeWorker(collector, key, now_ms)
     )
     return true
 end
-function addInFlight(collector, upstreams)
-    if upstreams == nil then
-        return
-    end
-    for name in pairs(upstreams) do
+function eachNode(collector, upstreams, visit)
+    for name in pairs(upstreams or ({})) do
         local upstream = collector.by_name[name]
-        local nodes = asRecord(upstreams[name])
+        local nodes = asRecord(upstreams and upstreams[name])
         if upstream ~= nil and nodes ~= nil then
             for id in pairs(nodes) do
                 local node = upstream.by_id[id]
                 if node ~= nil then
-                    local ____node_detail_5, ____in_flight_6 = node.detail, "in_flight"
-                    ____node_detail_5[____in_flight_6] = ____node_detail_5[____in_flight_6] + asCount(nodes[id])
-                    upstream.active = true
+                    visit(
+                        node,
+                        asCount(nodes[id]),
+                        upstream
+                    )
                 end
             end
         end
     end
 end
+function addInFlight(collector, upstreams)
+    eachNode(
+        collector,
+        upstreams,
+        function(node, count, upstream)
+            local ____node_detail_7, ____in_flight_8 = node.detail, "in_flight"
+            ____node_detail_7[____in_flight_8] = ____node_detail_7[____in_flight_8] + count
+            upstream.active = true
+        end
+    )
+end
 function addOldest(collector, upstreams, now_ms)
-    if upstreams == nil then
-        return
-    end
-    for name in pairs(upstreams) do
-        local upstream = collector.by_name[name]
-        local nodes = asRecord(upstreams[name])
-        if upstream ~= nil and nodes ~= nil then
-            for id in pairs(nodes) do
-                local node = upstream.by_id[id]
-                local start_ms = asCount(nodes[id])
-                local is_older = node ~= nil and (node.oldest_start_ms == 0 or start_ms < node.oldest_start_ms)
-                if is_older and start_ms > 0 and start_ms <= now_ms then
-                    node.oldest_start_ms = start_ms
-                end
+    eachNode(
+        collector,
+        upstreams,
+        function(node, start_ms)
+            local is_older = node.oldest_start_ms == 0 or start_ms < node.oldest_start_ms
+            if is_older and start_ms > 0 and start_ms <= now_ms then
+                node.oldest_start_ms = start_ms
             end
         end
-    end
+    )
 end
 --- Adds up the requests in flight of all workers that live. A worker's record is dead when it is old;
 -- one that is shutting down has no timers and is judged by its process. Records of ended processes

@@ -2,7 +2,7 @@
 import { asCount, asNumber, asRecord } from "../core/values";
 import { WORKER_DEAD_MS } from "../core/wire";
 import { doorKey, lastSlot, lineKey, setLastSlot, workerKey } from "../core/worker_keys";
-import type { Collector } from "./state";
+import type { Collector, NodeRecord, UpstreamRecord } from "./state";
 
 /**
  * Adds up the requests in flight of all workers that live. A worker's record is dead when it is old;
@@ -65,35 +65,34 @@ function takeWorker(collector: Collector, key: string, now_ms: number): boolean 
   return true;
 }
 
-function addInFlight(collector: Collector, upstreams: Record<string, unknown> | undefined): void {
-  if (upstreams === undefined) return;
-  for (const name in upstreams) {
+/** Numbers by upstream and node; what is not configured is passed over. */
+function eachNode(
+  collector: Collector,
+  upstreams: Record<string, unknown> | undefined,
+  visit: (this: void, node: NodeRecord, count: number, upstream: UpstreamRecord) => void,
+): void {
+  for (const name in upstreams ?? {}) {
     const upstream = collector.by_name[name];
-    const nodes = asRecord(upstreams[name]);
+    const nodes = asRecord(upstreams?.[name]);
     if (upstream !== undefined && nodes !== undefined) {
       for (const id in nodes) {
         const node = upstream.by_id[id];
-        if (node !== undefined) {
-          node.detail.in_flight += asCount(nodes[id]);
-          upstream.active = true;
-        }
+        if (node !== undefined) visit(node, asCount(nodes[id]), upstream);
       }
     }
   }
 }
 
+function addInFlight(collector: Collector, upstreams: Record<string, unknown> | undefined): void {
+  eachNode(collector, upstreams, (node, count, upstream) => {
+    node.detail.in_flight += count;
+    upstream.active = true;
+  });
+}
+
 function addOldest(collector: Collector, upstreams: Record<string, unknown> | undefined, now_ms: number): void {
-  if (upstreams === undefined) return;
-  for (const name in upstreams) {
-    const upstream = collector.by_name[name];
-    const nodes = asRecord(upstreams[name]);
-    if (upstream !== undefined && nodes !== undefined) {
-      for (const id in nodes) {
-        const node = upstream.by_id[id];
-        const start_ms = asCount(nodes[id]);
-        const is_older = node !== undefined && (node.oldest_start_ms === 0 || start_ms < node.oldest_start_ms);
-        if (is_older && start_ms > 0 && start_ms <= now_ms) node.oldest_start_ms = start_ms;
-      }
-    }
-  }
+  eachNode(collector, upstreams, (node, start_ms) => {
+    const is_older = node.oldest_start_ms === 0 || start_ms < node.oldest_start_ms;
+    if (is_older && start_ms > 0 && start_ms <= now_ms) node.oldest_start_ms = start_ms;
+  });
 }

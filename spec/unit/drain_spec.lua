@@ -97,10 +97,17 @@ describe("the plan of a drain", function()
 end)
 
 describe("the collector and a backlog", function()
+  local function have_workers(kit, count)
+    kit.store.set("worker:slots", count)
+    for slot = 1, count do
+      kit.store.set("worker:" .. slot, cjson.encode({ pid = slot, at_ms = kit.now_ms }))
+    end
+  end
+
   local function kit_of(given, store)
     local upstream = { queue = queue_of(given), max_concurrency_per_node = 40 }
     local kit = collector_kit.new({ nodes = { "a" }, upstream = upstream, store = store })
-    kit.store.set("worker:slots", 2)
+    have_workers(kit, 2)
     return kit
   end
 
@@ -222,7 +229,7 @@ describe("the collector and a backlog", function()
     for u = 1, 20 do
       reports["u" .. u] = { waiting = { 0, 0, u == 7 and 5 or 0, 0, 0 }, admitted = {}, waits = { hist, hist } }
     end
-    kit.store.set("worker:slots", 32)
+    have_workers(kit, 32)
     local function tell()
       for slot = 1, 32 do
         kit.store.set("door:" .. slot, cjson.encode({ pid = 1, at_ms = kit.now_ms, upstreams = reports }))

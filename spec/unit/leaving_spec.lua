@@ -41,6 +41,17 @@ describe("a worker that shuts down", function()
     assert.equal(3, up.pool.candidate_count)
   end)
 
+  it("weighs its nodes by what the other workers have in flight, whenever a waiter has it read that", function()
+    local worker, up, store = worker_with(1000)
+    local idle = up.pool.resting_cost[2]
+    store.set("worker:slots", 2)
+    local others = { pid = 2, at_ms = 2000, in_flight = { backend = { [up.pool.ids[2]] = 5 } } }
+    store.set("worker:2", cjson.encode(others))
+    leaving.flushWhileLeaving(worker, 2000)
+    assert.equal(5, up.pool.others_in_flight[2])
+    assert.is_true(up.pool.resting_cost[2] > idle)
+  end)
+
   it("says what it has in flight no more often than a flush, as long as many requests are left", function()
     local worker, up, store, writes = worker_with(1000)
     for now = 1000, 1999 do -- The first, and one every 100 ms.

@@ -9,6 +9,8 @@ local ____worker_record = require("resty.ax.dataplane.worker_record")
 local readOthers = ____worker_record.readOthers
 local ____holds = require("resty.ax.dataplane.holds")
 local releaseHolds = ____holds.releaseHolds
+local ____refresh = require("resty.ax.dataplane.refresh")
+local refresh = ____refresh.refresh
 local ____drain = require("resty.ax.dataplane.drain")
 local readDrains = ____drain.readDrains
 local ____limits = require("resty.ax.dataplane.limits")
@@ -44,5 +46,8 @@ function ____exports.flushWhileLeaving(worker, now_ms)
     readSnapshots(worker.exchange, worker.upstreams, now_ms)
     readLimits(worker.store, worker.upstreams, worker.exchange.decode)
     readDrains(worker.store, worker.upstreams, worker.exchange.decode, now_ms)
+    for ____, upstream in ipairs(worker.upstreams) do
+        refresh(upstream, now_ms)
+    end
 end
 return ____exports

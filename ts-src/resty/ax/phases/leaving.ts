@@ -3,6 +3,7 @@ import { publish } from "../dataplane/exchange";
 import { readSnapshots } from "../dataplane/snapshots";
 import { readOthers } from "../dataplane/worker_record";
 import { releaseHolds } from "../dataplane/holds";
+import { refresh } from "../dataplane/refresh";
 import { readDrains } from "../dataplane/drain";
 import { readLimits } from "../dataplane/limits";
 import type { Worker } from "../dataplane/worker";
@@ -41,4 +42,5 @@ export function flushWhileLeaving(worker: Worker, now_ms: number): void {
   readSnapshots(worker.exchange, worker.upstreams, now_ms);
   readLimits(worker.store, worker.upstreams, worker.exchange.decode);
   readDrains(worker.store, worker.upstreams, worker.exchange.decode, now_ms);
+  for (const upstream of worker.upstreams) refresh(upstream, now_ms);
 }
